@@ -1,0 +1,4 @@
+//! Tool servers: MCP servers and HTTP APIs whose tools a playbook may call.
+
+pub mod openapi;
+pub mod upstream;
