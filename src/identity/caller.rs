@@ -1,50 +1,17 @@
 //! The checked caller of a request and what it may do.
 
-use serde::{Deserialize, Serialize};
-
+pub use crate::config::{Permission, Playbooks};
 use crate::ledger::Actor;
 
 /// The org of local mode.
 pub const LOCAL_ORG: &str = "local";
 
-/// What a caller may be allowed (`identity.md` 2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Permission {
-    /// Read playbooks, models, connections, org-wide tool search.
-    #[serde(rename = "org:read")]
-    OrgRead,
-    /// Create, change, retire playbooks; add and remove connections.
-    #[serde(rename = "org:write")]
-    OrgWrite,
-    /// Read everything inside playbooks.
-    #[serde(rename = "playbook:read")]
-    PlaybookRead,
-    /// Change and run things inside playbooks; call a tool.
-    #[serde(rename = "playbook:write")]
-    PlaybookWrite,
-}
-
-impl Permission {
-    /// All four, in the order of the sheet.
-    pub const ALL: [Self; 4] = [Self::OrgRead, Self::OrgWrite, Self::PlaybookRead, Self::PlaybookWrite];
-
-    /// The scope's name, such as `org:read`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::OrgRead => "org:read",
-            Self::OrgWrite => "org:write",
-            Self::PlaybookRead => "playbook:read",
-            Self::PlaybookWrite => "playbook:write",
-        }
-    }
-
-    const fn bit(self) -> u8 {
-        match self {
-            Self::OrgRead => 1,
-            Self::OrgWrite => 2,
-            Self::PlaybookRead => 4,
-            Self::PlaybookWrite => 8,
-        }
+const fn bit(permission: Permission) -> u8 {
+    match permission {
+        Permission::OrgRead => 1,
+        Permission::OrgWrite => 2,
+        Permission::PlaybookRead => 4,
+        Permission::PlaybookWrite => 8,
     }
 }
 
@@ -55,12 +22,12 @@ pub struct Permissions(u8);
 impl Permissions {
     /// The closure of `granted`.
     pub fn of(granted: &[Permission]) -> Self {
-        let mut bits = granted.iter().fold(0, |bits, permission| bits | permission.bit());
+        let mut bits = granted.iter().fold(0, |bits, permission| bits | bit(*permission));
         for (write, read) in
             [(Permission::OrgWrite, Permission::OrgRead), (Permission::PlaybookWrite, Permission::PlaybookRead)]
         {
-            if bits & write.bit() != 0 {
-                bits |= read.bit();
+            if bits & bit(write) != 0 {
+                bits |= bit(read);
             }
         }
         Self(bits)
@@ -68,26 +35,7 @@ impl Permissions {
 
     /// Whether `permission` is among them.
     pub const fn has(self, permission: Permission) -> bool {
-        self.0 & permission.bit() != 0
-    }
-}
-
-/// The playbooks a caller is limited to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Playbooks {
-    /// Every playbook of the org.
-    All,
-    /// These alone, by id.
-    Only(Vec<String>),
-}
-
-impl Playbooks {
-    /// Whether `playbook` is within reach.
-    pub fn reach(&self, playbook: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(ids) => ids.iter().any(|id| id == playbook),
-        }
+        self.0 & bit(permission) != 0
     }
 }
 
@@ -154,6 +102,14 @@ impl Caller {
     /// Whether it has `permission`.
     pub const fn may(&self, permission: Permission) -> bool {
         self.permissions.has(permission)
+    }
+
+    /// Whether `playbook` is within its reach.
+    pub fn reaches(&self, playbook: &str) -> bool {
+        match &self.playbooks {
+            Playbooks::All => true,
+            Playbooks::Only(ids) => ids.iter().any(|id| id == playbook),
+        }
     }
 
     /// The actor to record.

@@ -2,6 +2,7 @@
 //!
 //! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
 
+pub mod admission;
 mod operation;
 pub mod openapi;
 pub mod schema;

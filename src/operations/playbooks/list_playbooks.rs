@@ -48,7 +48,7 @@ impl Operation for ListPlaybooks {
 
     async fn run(context: Context, input: Input) -> Result<Output> {
         let mut playbooks = playbooks::list(&context.app.ledger, context.org(), input.include_retired).await?;
-        playbooks.retain(|playbook| context.caller.playbooks.reach(&playbook.id));
+        playbooks.retain(|playbook| context.caller.reaches(&playbook.id));
         Ok(Output { playbooks })
     }
 
