@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, ORIGIN};
+use http::request::Parts;
 
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
@@ -29,6 +30,35 @@ pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Probl
         Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
             .challenge(Some(Challenge::InvalidToken))
     })
+}
+
+/// The person at Studio's page. A bearer credential is refused, so that no agent approves what it added; a command
+/// must come from our own page and carry the token of its link (`connections.md` 9.2).
+pub(super) fn session(app: &App, parts: &Parts, link: Option<&str>) -> Result<Arc<Caller>, Problem> {
+    if parts.headers.contains_key(AUTHORIZATION) {
+        let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
+        return Err(problem.challenge(None));
+    }
+    let caller = app.access.local_caller().ok_or_else(|| {
+        Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this link.")
+            .challenge(Some(Challenge::Missing))
+    })?;
+    if parts.method != http::Method::GET {
+        same_origin(app, &parts.headers)?;
+        let given = parts.headers.get("x-playmaker-csrf").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        app.check_csrf(link.unwrap_or_default(), given)?;
+    }
+    Ok(caller)
+}
+
+/// A command of a page must come from a page of this server.
+pub fn same_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let own = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|origin| app.is_own_origin(origin));
+    let site = headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin");
+    if own && site {
+        return Ok(());
+    }
+    Err(Problem::new(Reason::OriginNotAllowed, "This is taken from Studio's own page alone."))
 }
 
 fn malformed() -> Problem {

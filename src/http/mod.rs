@@ -8,6 +8,7 @@ mod entrance;
 mod health;
 mod operation_routes;
 pub mod problems;
+mod serve;
 
 use std::sync::Arc;
 
@@ -17,9 +18,10 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{any, get};
 
-pub use authentication::authenticate;
+pub use authentication::{authenticate, same_origin};
 pub use body::read_body;
 pub use entrance::RequestId;
+pub use serve::serve;
 
 use crate::app::App;
 use crate::error::{Problem, Reason};

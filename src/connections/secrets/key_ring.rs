@@ -68,6 +68,16 @@ impl KeyRing {
         })
     }
 
+    /// A ring of keys read elsewhere; the first seals.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of(keys: impl Iterator<Item = (String, [u8; KEY_BYTES])>, ids: Ids) -> Result<Self, Misconfigured> {
+        let mut keys = keys.map(|(id, bytes)| Key { id, bytes: Zeroizing::new(bytes) });
+        let current = keys.next().ok_or_else(|| wrong(1, "is missing"))?;
+        Ok(Self { current, earlier: keys.collect(), ids })
+    }
+
     /// Ids of all keys, the current one first; they may be logged and told.
     pub fn key_ids(&self) -> Vec<&str> {
         self.keys().map(|key| key.id.as_str()).collect()

@@ -1,13 +1,14 @@
 //! Secrets at rest: AES-256-GCM, one random data key for each sealed value, wrapped by a key-encryption key (decision D6).
 //!
-//! This module is pure: it turns values into sealed text and back and knows no table. Start with [`KeyRing`], which
-//! [`KeyRing::parse`] reads from the setting and [`key_file::open_or_create`] from the key file. What is opened lives
-//! in memory that is wiped when dropped, and nothing here has a `Debug` that shows it.
+//! The cipher is pure: it turns values into sealed text and back and knows no table. Start with [`KeyRing`], which
+//! [`KeyRing::parse`] reads from the setting and [`key_file::open_or_create`] from the key file; [`SecretsStore`] keeps
+//! what is sealed. What is opened lives in memory that is wiped when dropped, and nothing here has a `Debug` that shows it.
 
 mod cipher;
 mod derive;
 pub mod key_file;
 mod key_ring;
+mod records;
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod tests;
 pub use cipher::{Place, key_id_of};
 pub use derive::Derived;
 pub use key_ring::KeyRing;
+pub use records::{Fields, Rekeyed, Sealed, SecretsStore, Trouble};
 
 use std::fmt;
 
