@@ -19,14 +19,15 @@ mod refusal;
 mod schema;
 mod secret;
 mod secrets_store;
-#[cfg(test)]
-mod tests;
 mod tool_servers;
 mod tool_servers_check;
 mod tool_servers_file;
 mod tool_servers_openapi;
 mod variables;
 mod written_out;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
