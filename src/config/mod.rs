@@ -4,12 +4,30 @@
 //! the value. Only [`environment`] looks at the process's variables.
 
 mod api_keys;
+mod api_keys_file;
 mod connections;
+mod connections_file;
+mod decode;
+mod document;
+mod given;
 mod listener;
+mod load;
+mod names;
 mod outbound;
+mod references;
+mod refusal;
+mod schema;
 mod secret;
 mod secrets_store;
 mod tool_servers;
+mod tool_servers_check;
+mod tool_servers_file;
+mod tool_servers_openapi;
+mod variables;
+mod written_out;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,10 +35,17 @@ use std::path::PathBuf;
 pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
+pub use load::{environment, load};
 pub use outbound::{ExtraCa, Outbound};
+pub use refusal::Refusal;
+pub use schema::{DEFAULT_FILE, schema};
 pub use secret::{Secret, SecretKey};
 pub use secrets_store::{EncryptionKey, SecretsStore};
 pub use tool_servers::{Document, Hints, OpenApi, Process, Remote, Target, ToolServer};
+pub use variables::{DEFAULT_DATABASE, DEFAULT_HOST, DEFAULT_LOG_FILTER, DEFAULT_PORT};
+
+/// The variables of a process, or of a test.
+pub type Environment = BTreeMap<String, String>;
 
 /// Everything an operator can set, checked.
 #[derive(Clone)]
@@ -31,6 +56,8 @@ pub struct Settings {
     pub database: Database,
     /// How lines of the log look.
     pub log_format: LogFormat,
+    /// What the log shows, such as `playmaker=debug,info`.
+    pub log_filter: String,
     /// The keys that may call; `None` when nothing was said, which is not the same as no key.
     pub api_keys: Option<Vec<ApiKey>>,
     /// The operator's tool servers, by name.
@@ -57,6 +84,12 @@ impl Settings {
             (None, true) => Access::Local,
             (None, false) => Access::Closed,
         }
+    }
+
+    /// The value of a variable that a `reference` of `org` names; `None` when no rule lets it, or it is not set.
+    pub fn reference(&self, org: &str, variable: &str) -> Option<&Secret> {
+        let allowed = self.connections.may_reference(org, variable);
+        self.variables.get(variable).filter(|_| allowed)
     }
 }
 

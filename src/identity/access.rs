@@ -61,7 +61,8 @@ impl Access {
 }
 
 impl Keys {
-    fn of(keys: &[ApiKey]) -> Self {
+    /// The keys of checked entries.
+    pub fn of(keys: &[ApiKey]) -> Self {
         let known = keys.iter().map(|key| {
             let caller = Caller {
                 org: key.org.clone(),
@@ -74,12 +75,14 @@ impl Keys {
         Self(known.collect())
     }
 
+    /// The caller whose key this is, unless it has ended; `None` tells nothing of why.
+    ///
     /// Found by digest: what an attacker can time is the digest of a guess, which tells nothing of a key.
-    fn find(&self, text: &str, now_ms: i64) -> Option<Arc<Caller>> {
-        if !super::keys::well_formed(text) {
+    pub fn find(&self, text: &str, now_ms: i64) -> Option<Arc<Caller>> {
+        if !super::keys::is_possible(text) {
             return None;
         }
-        let known = self.0.get(&super::keys::digest(text))?;
+        let known = self.0.get(&super::keys::sha256(text))?;
         let ended = known.expires_at_ms.is_some_and(|end| now_ms >= end);
         (!ended).then(|| known.caller.clone())
     }
