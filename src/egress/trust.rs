@@ -46,10 +46,13 @@ pub(super) fn failure_of(error: &reqwest::Error) -> Failure {
         {
             return Failure::TooLarge;
         }
+        tls |= inner.is::<rustls::Error>();
         // An I/O error hides what it wraps from `source`.
         let wrapped = inner.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        tls |= inner.is::<rustls::Error>() || wrapped.is_some_and(|wrapped| wrapped.is::<rustls::Error>());
-        current = inner.source();
+        current = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => inner.source(),
+        };
     }
     match (error.is_connect(), tls) {
         (true, true) => Failure::Tls,
