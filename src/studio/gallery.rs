@@ -16,6 +16,16 @@ pub(super) async fn html_of(response: Response) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// The words of a page as they are read, without tags.
+pub(super) fn words_of(html: &str) -> String {
+    let body = html.split_once("<body>").map_or(html, |(_, body)| body);
+    let text: String = body
+        .split('<')
+        .map(|part| part.split_once('>').map_or("", |(_, words)| words))
+        .collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn line(name: &str, title: &str, host: &str, status: &str, because: Option<(&str, &str)>) -> ConnectionLine {
     ConnectionLine {
         name: name.into(),
