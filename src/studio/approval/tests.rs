@@ -22,7 +22,7 @@ async fn who_asks_what_how_far_what_to_do_and_how_to_refuse_stand_in_this_order(
         "api.notion.com",
         "Account",
         "read_page",
-        "Every playbook of the org local",
+        "Every playbook of the org",
         "Internal integration secret",
         "Save and connect",
         "Cancel, and nothing is connected",

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use crate::studio::text::{Host, HttpsLink, Text};
 
-/// What a link's page shows: one variant for each state of connections.md 9.4.
-#[derive(Debug, Clone)]
+/// What a link's page shows: one variant for each state of connections.md 9.4. Not `Debug`, since a link is never logged.
+#[derive(Clone)]
 pub enum LinkView {
     /// `ready`: waits for the person.
     Ready(Box<Asking>),
@@ -48,8 +48,8 @@ pub enum LinkView {
     },
 }
 
-/// A connection that waits for its approval.
-#[derive(Debug, Clone)]
+/// A connection that waits for its approval. Not `Debug`, since a link is never logged.
+#[derive(Clone)]
 pub struct Asking {
     /// The link, as in its address: `link_` and 32 letters and digits.
     pub link: String,
