@@ -16,6 +16,16 @@ pub(super) async fn html_of(response: Response) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// The words of a page as they are read, without tags.
+pub(super) fn words_of(html: &str) -> String {
+    let body = html.split_once("<body>").map_or(html, |(_, body)| body);
+    let text: String = body
+        .split('<')
+        .map(|part| part.split_once('>').map_or("", |(_, words)| words))
+        .collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn line(name: &str, title: &str, host: &str, status: &str, because: Option<(&str, &str)>) -> ConnectionLine {
     ConnectionLine {
         name: name.into(),
@@ -125,10 +135,31 @@ fn refused_at(ask: &Asking, pointer: &str, words: &str) -> Response {
 
 /// Every page by name.
 pub(super) fn every_page() -> Vec<(&'static str, Response)> {
+    let mut pages = asking_pages();
+    pages.extend(ended_pages());
+    pages.extend(other_pages());
+    pages
+}
+
+fn asking_pages() -> Vec<(&'static str, Response)> {
+    let ready = |ask| connect(&LinkView::Ready(Box::new(ask)));
+    let variable = "NOTION_TOKEN".into();
+    let refused = "The server refused this value. Check that it was copied whole and has not been revoked.";
+    let unreached = Problem::unavailable("The server could not be reached.");
+    vec![
+        ("ready-open", ready(asking(Way::Open))),
+        ("ready-lists", ready(long_lists())),
+        ("ready-reference", ready(asking(Way::Reference { variable }))),
+        ("ready-secret", ready(asking(one_field()))),
+        ("ready-fields", ready(asking(two_fields()))),
+        ("refused-field", refused_at(&asking(one_field()), "/value", refused)),
+        ("refused-other", connect_refused(&asking(two_fields()), &unreached)),
+        ("provider-error", connect(&LinkView::ProviderError(Box::new(failed())))),
+    ]
+}
+
+fn ended_pages() -> Vec<(&'static str, Response)> {
     let title = || Text::new("Notion");
-    let reference = Way::Reference {
-        variable: "NOTION_TOKEN".into(),
-    };
     let connected = Connected {
         title: title(),
         name: "notion".into(),
@@ -140,72 +171,42 @@ pub(super) fn every_page() -> Vec<(&'static str, Response)> {
     let mut warned = connected.clone();
     warned.warning =
         Some("The server let the key in but did not list its tools (403). Some tools may be refused.".into());
-    let refused = "The server refused this value. Check that it was copied whole and has not been revoked.";
+    let other = LinkView::OtherPerson {
+        adder: "Ada Lovelace".into(),
+        signed_in_as: "Grace Hopper".into(),
+    };
+    let not_allowed = LinkView::NotAllowed {
+        link: "link_a".into(),
+        csrf: "c5rf".into(),
+        title: title(),
+    };
     vec![
-        ("home-local", home(&home_local())),
-        ("home-keys", home(&home_keys())),
-        (
-            "home-closed",
-            home(&HomeView {
-                address: "http://192.0.2.1:5555".into(),
-                access: Access::Closed,
-            }),
-        ),
-        ("ready-open", connect(&LinkView::Ready(Box::new(asking(Way::Open))))),
-        ("ready-lists", connect(&LinkView::Ready(Box::new(long_lists())))),
-        (
-            "ready-reference",
-            connect(&LinkView::Ready(Box::new(asking(reference)))),
-        ),
-        ("ready-secret", connect(&LinkView::Ready(Box::new(asking(one_field()))))),
-        (
-            "ready-fields",
-            connect(&LinkView::Ready(Box::new(asking(two_fields())))),
-        ),
-        ("refused-field", refused_at(&asking(one_field()), "/value", refused)),
-        (
-            "refused-other",
-            connect_refused(
-                &asking(two_fields()),
-                &Problem::unavailable("The server could not be reached."),
-            ),
-        ),
-        ("provider-error", connect(&LinkView::ProviderError(Box::new(failed())))),
         ("connected", connect(&LinkView::Connected(connected))),
         ("connected-warning", connect(&LinkView::Connected(warned))),
         ("expired", connect(&LinkView::Expired { title: title() })),
         ("cancelled", connect(&LinkView::Cancelled { title: title() })),
         ("removed", connect(&LinkView::Removed { title: title() })),
-        (
-            "other-person",
-            connect(&LinkView::OtherPerson {
-                adder: "Ada Lovelace".into(),
-                signed_in_as: "Grace Hopper".into(),
-            }),
-        ),
+        ("other-person", connect(&other)),
         ("unknown", connect(&LinkView::Unknown)),
-        (
-            "not-allowed",
-            connect(&LinkView::NotAllowed {
-                link: "link_a".into(),
-                csrf: "c5rf".into(),
-                title: title(),
-            }),
-        ),
-        (
-            "error-404",
-            error_page(&Problem::not_found("There is no page /nowhere on this server.")),
-        ),
-        (
-            "error-403",
-            error_page(&Problem::forbidden(
-                "The request did not come from a page of this server.",
-            )),
-        ),
-        (
-            "error-500",
-            error_page(&Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into())),
-        ),
+        ("not-allowed", connect(&not_allowed)),
+    ]
+}
+
+fn other_pages() -> Vec<(&'static str, Response)> {
+    let closed = HomeView {
+        address: "http://192.0.2.1:5555".into(),
+        access: Access::Closed,
+    };
+    let missing = Problem::not_found("There is no page /nowhere on this server.");
+    let foreign = Problem::forbidden("The request did not come from a page of this server.");
+    let internal = Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into());
+    vec![
+        ("home-local", home(&home_local())),
+        ("home-keys", home(&home_keys())),
+        ("home-closed", home(&closed)),
+        ("error-404", error_page(&missing)),
+        ("error-403", error_page(&foreign)),
+        ("error-500", error_page(&internal)),
     ]
 }
 

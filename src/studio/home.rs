@@ -95,12 +95,12 @@ pub fn home(view: &HomeView) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::super::gallery::{home_keys, home_local, html_of};
+    use super::super::gallery::{home_keys, home_local, html_of, words_of};
     use super::*;
 
     #[tokio::test]
     async fn it_says_how_an_agent_reaches_the_server() {
-        let html = html_of(home(&home_local())).await;
+        let html = words_of(&html_of(home(&home_local())).await);
         assert!(
             html.contains("claude mcp add --transport http playmaker http://localhost:5555/mcp"),
             "{html}"
@@ -111,7 +111,7 @@ mod tests {
 
     #[tokio::test]
     async fn connections_stand_with_a_word_and_the_reason() {
-        let html = html_of(home(&home_local())).await;
+        let html = words_of(&html_of(home(&home_local())).await);
         for words in ["Waits for approval", "Connected", "Broken", "A person reconnects it"] {
             assert!(html.contains(words), "{words}");
         }
@@ -121,7 +121,7 @@ mod tests {
     async fn with_keys_alone_the_page_tells_of_no_connection() {
         let html = html_of(home(&home_keys())).await;
         assert!(html.contains("API keys"));
-        assert!(html.contains("Authorization: Bearer"), "{html}");
+        assert!(words_of(&html).contains("Authorization: Bearer"), "{html}");
         assert!(!html.contains("id=\"connections\""));
     }
 
@@ -131,6 +131,6 @@ mod tests {
             address: "http://192.0.2.1:5555".into(),
             access: Access::Closed,
         };
-        assert!(html_of(home(&view)).await.contains("playmaker key create"));
+        assert!(words_of(&html_of(home(&view)).await).contains("playmaker key create"));
     }
 }

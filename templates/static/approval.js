@@ -42,18 +42,8 @@ function clearFaults() {
 }
 
 function showNotice(words) {
-  const notice = document.createElement("div");
-  notice.className = "notice bad";
-  notice.setAttribute("role", "alert");
-  notice.tabIndex = -1;
-  const title = document.createElement("p");
-  title.className = "strong";
-  title.textContent = "That did not work.";
-  const text = document.createElement("p");
-  text.textContent = words;
-  const box = document.createElement("div");
-  box.append(title, text);
-  notice.append(box);
+  const notice = main().querySelector("template").content.cloneNode(true).firstElementChild;
+  notice.querySelector("p:last-child").textContent = words;
   document.getElementById("answer").replaceChildren(notice);
   notice.focus();
 }

@@ -1,23 +1,11 @@
-//! The page behind an approval link (connections.md 9): who asks, what is connected, what it may then do, what the person
-//! does, how to refuse.
-//!
-//! The view is one variant a state, so that a page can show no more than its state may: a stranger's page has no place
-//! for the name of a connection. Without script the forms post to `/connect/{link}/approve`, `…/credential` and
-//! `…/cancel`; with it, `approval.js` calls the routes under `/v1/links/{link}` and shows the page that follows.
+//! What the page behind an approval link shows, state by state (connections.md 9.4).
 
-use askama::Template;
-use http::StatusCode;
 use jiff::Timestamp;
 
-use super::response::{Response, page};
-use super::text::{Host, HttpsLink, Text};
-use crate::error::Problem;
+use crate::studio::text::{Host, HttpsLink, Text};
 
-/// How many tools or playbooks are named before the rest is folded away.
-const NAMED: usize = 6;
-
-/// What a link's page shows: one variant for each state of connections.md 9.4.
-#[derive(Debug, Clone)]
+/// What a link's page shows: one variant for each state of connections.md 9.4. Not `Debug`, since a link is never logged.
+#[derive(Clone)]
 pub enum LinkView {
     /// `ready`: waits for the person.
     Ready(Box<Asking>),
@@ -60,8 +48,8 @@ pub enum LinkView {
     },
 }
 
-/// A connection that waits for its approval.
-#[derive(Debug, Clone)]
+/// A connection that waits for its approval. Not `Debug`, since a link is never logged.
+#[derive(Clone)]
 pub struct Asking {
     /// The link, as in its address: `link_` and 32 letters and digits.
     pub link: String,
@@ -120,12 +108,12 @@ pub enum Way {
 /// One value to be given.
 #[derive(Debug, Clone)]
 pub struct Field {
-    name: String,
-    title: Text,
-    secret: bool,
-    hint: Option<Text>,
-    given: Text,
-    error: Option<Text>,
+    pub(super) name: String,
+    pub(super) title: Text,
+    pub(super) secret: bool,
+    pub(super) hint: Option<Text>,
+    pub(super) given: Text,
+    pub(super) error: Option<Text>,
 }
 
 impl Field {
@@ -192,27 +180,6 @@ pub struct Connected {
     pub warning: Option<Text>,
 }
 
-#[derive(Template)]
-#[template(path = "approval/ask.html")]
-struct AskPage<'a> {
-    ask: &'a Asking,
-    failed: bool,
-    error: Option<Text>,
-    fields: Vec<Field>,
-}
-
-#[derive(Template)]
-#[template(path = "approval/connected.html")]
-struct ConnectedPage<'a> {
-    connected: &'a Connected,
-}
-
-#[derive(Template)]
-#[template(path = "approval/ended.html")]
-struct EndedPage<'a> {
-    view: &'a LinkView,
-}
-
 impl LinkView {
     /// The word of the state.
     pub fn state(&self) -> &'static str {
@@ -232,7 +199,7 @@ impl LinkView {
 
 impl Asking {
     /// Time left, in words that hold while nothing counts down.
-    fn left(&self) -> String {
+    pub(super) fn left(&self) -> String {
         match self.left_ms() / 60_000 {
             0 => "less than a minute left".to_owned(),
             1 => "1 minute left".to_owned(),
@@ -240,90 +207,14 @@ impl Asking {
         }
     }
 
-    fn left_ms(&self) -> i64 {
+    pub(super) fn left_ms(&self) -> i64 {
         self.expires_at_ms.saturating_sub(self.now_ms).max(0)
     }
 
     /// When the link ends, as `14:32 UTC`.
-    fn until(&self) -> String {
+    pub(super) fn until(&self) -> String {
         Timestamp::from_millisecond(self.expires_at_ms)
             .map(|instant| instant.strftime("%H:%M UTC").to_string())
             .unwrap_or_default()
-    }
-}
-
-impl AskPage<'_> {
-    fn fields_with_error(&self) -> bool {
-        self.fields.iter().any(|field| field.error.is_some())
-    }
-
-    fn help(&self) -> Option<&HttpsLink> {
-        match &self.ask.way {
-            Way::Secret { help, .. } => help.as_ref(),
-            Way::Open | Way::Reference { .. } => None,
-        }
-    }
-}
-
-/// The first names of a list, and those folded away behind them.
-fn split(names: &[Text]) -> (&[Text], &[Text]) {
-    // One name alone is never folded: the fold itself would take its place.
-    if names.len() <= NAMED + 1 {
-        (names, &[])
-    } else {
-        names.split_at(NAMED)
-    }
-}
-
-/// The page of a link: 404 for one nobody may know of, 403 for somebody else's, else 200.
-pub fn connect(view: &LinkView) -> Response {
-    match view {
-        LinkView::Ready(ask) => page(StatusCode::OK, &asked(ask, false, ask.last_error.clone())),
-        LinkView::ProviderError(ask) => page(StatusCode::OK, &asked(ask, true, ask.last_error.clone())),
-        LinkView::Connected(connected) => page(StatusCode::OK, &ConnectedPage { connected }),
-        LinkView::OtherPerson { .. } => page(StatusCode::FORBIDDEN, &EndedPage { view }),
-        LinkView::Unknown => page(StatusCode::NOT_FOUND, &EndedPage { view }),
-        LinkView::Expired { .. }
-        | LinkView::Cancelled { .. }
-        | LinkView::Removed { .. }
-        | LinkView::NotAllowed { .. } => page(StatusCode::OK, &EndedPage { view }),
-    }
-}
-
-/// The same page after a form was refused: each fault beside its field, any other words above the form. The answer has
-/// the status of the problem. What was typed into a secret field is gone.
-pub fn connect_refused(ask: &Asking, problem: &Problem) -> Response {
-    let mut template = asked(ask, false, None);
-    let mut elsewhere = problem.issues().is_empty();
-    for issue in problem.issues() {
-        match template
-            .fields
-            .iter_mut()
-            .find(|field| field.pointer() == issue.pointer)
-        {
-            Some(field) => field.error = Some(Text::new(&issue.detail)),
-            None => elsewhere = true,
-        }
-    }
-    if elsewhere {
-        template.error = Some(Text::new(problem.detail()));
-        template.failed = problem.status() >= 500;
-    }
-    let status = StatusCode::from_u16(problem.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = page(status, &template);
-    super::error_page::advise(&mut response, problem);
-    response
-}
-
-fn asked(ask: &Asking, failed: bool, error: Option<Text>) -> AskPage<'_> {
-    let fields = match &ask.way {
-        Way::Secret { fields, .. } => fields.clone(),
-        Way::Open | Way::Reference { .. } => Vec::new(),
-    };
-    AskPage {
-        ask,
-        failed,
-        error,
-        fields,
     }
 }
