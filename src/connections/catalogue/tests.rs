@@ -518,7 +518,8 @@ proptest::proptest! {
         if let Ok(url) = filled(&json!({ "shop": shop, "team": team, "ref": "one" })) {
             let url = url::Url::parse(&url).unwrap();
             proptest::prop_assert_eq!(url.scheme(), "https");
-            proptest::prop_assert_eq!(url.host_str(), Some(format!("{shop}.example.com").as_str()));
+            let host = format!("{shop}.example.com");
+            proptest::prop_assert_eq!(url.host_str(), Some(host.as_str()));
             proptest::prop_assert!(url.port().is_none() && url.username().is_empty() && url.fragment().is_none());
             proptest::prop_assert_eq!(url.path_segments().map(Iterator::count), Some(3));
             proptest::prop_assert_eq!(url.query(), Some("project=one"));
