@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Kind of a credential.
@@ -31,14 +32,11 @@ impl Kind {
 }
 
 /// Where a credential's value goes in a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueIn {
-    /// A header.
     Header,
-    /// A parameter of the query.
     Query,
-    /// A cookie.
     Cookie,
 }
 
