@@ -1,7 +1,7 @@
 //! Headers that are never taken from a caller.
 
 /// The whole names of `connections.md` 16.5.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 17] = [
     "authorization",
     "cookie",
     "set-cookie",
@@ -19,7 +19,6 @@ const NAMES: [&str; 18] = [
     "x-real-ip",
     "origin",
     "referer",
-    "x-forwarded",
 ];
 
 /// The beginnings of 16.5.

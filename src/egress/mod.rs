@@ -4,13 +4,19 @@
 //! `ranges`, and the sockets are opened only to what passed (`resolver`). The size, the ratio and the time of an answer
 //! are bounded in [`Body`].
 
+mod address;
 mod body;
 mod client;
 mod exchange;
 mod failure;
 mod headers;
 mod policy;
+mod ranges;
+mod redirect;
 mod resolver;
+#[cfg(test)]
+mod tests;
+mod trust;
 
 pub use body::Body;
 pub use client::Client;
