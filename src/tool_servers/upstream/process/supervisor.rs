@@ -120,14 +120,14 @@ impl Supervisor {
             self.group.signal(Signal::KILL);
             let _ = timeout(LAST_ANSWERS, self.output_over.cancelled()).await;
         }
+        // The next process may have other tools; who waits for this one learns of its end after that is noted.
+        self.list_changes.fetch_add(1, Ordering::SeqCst);
         self.lines.end();
         if end != End::Exited {
             self.end().await;
             self.group.signal(Signal::KILL);
         }
         self.group.0 = None;
-        // The next process may have other tools.
-        self.list_changes.fetch_add(1, Ordering::SeqCst);
         self.over.cancel();
     }
 
@@ -203,7 +203,6 @@ async fn read_lines(stdout: ChildStdout, lines: Arc<Lines>, over: CancellationTo
             Ok(Line::End) | Err(_) => break,
         }
     }
-    lines.end();
     over.cancel();
 }
 
