@@ -71,8 +71,7 @@ async fn messages_before_the_answer_are_passed_over_but_for_changes_of_the_list(
     })
     .await;
     let upstream = server.upstream(hurried().0);
-    upstream.list().await.unwrap();
-    let before = upstream.list_changes();
+    let before = upstream.list().await.unwrap().as_of_change;
     let called = upstream
         .call(&tool("find", json!({})), &arguments(json!({})), &context())
         .await

@@ -59,7 +59,7 @@ fn patient() -> Surroundings {
 
 fn tool(name: &str, annotations: Value) -> ListedTool {
     let scrub = unscrubbed();
-    let mut pages = super::listing::Pages::new(true, &scrub);
+    let mut pages = super::listing::Pages::new(true, 0, &scrub);
     let schema =
         json!({ "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } } });
     let listed = json!({ "name": name, "inputSchema": schema, "annotations": annotations });
