@@ -1,1 +1,3 @@
 //!
+
+pub mod credential_look;
