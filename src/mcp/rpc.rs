@@ -88,6 +88,15 @@ impl RpcError {
         Self::new(-32020, message)
     }
 
+    /// −32021: the client did not say that it can do what the tool needs of it.
+    pub(super) fn missing_capability(needed: &str) -> Self {
+        Self::new(
+            -32021,
+            format!("The client did not declare the capability {needed}, which this tool needs."),
+        )
+        .with(json!({ "requiredCapabilities": { needed: {} } }))
+    }
+
     /// −32022: a revision this server does not speak.
     pub(super) fn unsupported_revision(requested: &str) -> Self {
         let requested = cut(requested);
