@@ -107,7 +107,10 @@ fn check<S: Service>(service: &S, parts: &Parts, body: &[u8]) -> Checked {
         Ok(message) => message,
         Err(refused) => return Checked::Refused(StatusCode::BAD_REQUEST, refused),
     };
-    let refuse = |status, id, error| Checked::Refused(status, Refused { id, error });
+    let refuse = |status, id, error| {
+        let error = Box::new(error);
+        Checked::Refused(status, Refused { id, error })
+    };
     let agreement = match agreement::agree(&message, &parts.headers) {
         Ok(agreement) => agreement,
         Err(error) => return refuse(StatusCode::BAD_REQUEST, message.id, error),

@@ -29,17 +29,20 @@ use crate::error::Problem;
 pub(super) struct Probe {
     /// Told when a call that waits was dropped.
     pub(super) dropped: Arc<AtomicBool>,
+    /// Rings when a call that waits was dropped.
+    pub(super) gone: Arc<tokio::sync::Notify>,
     /// Lets calls of `wait` end.
     pub(super) released: Arc<tokio::sync::Notify>,
     pub(super) tools_alone: bool,
 }
 
 /// Tells when it is dropped.
-struct Told(Arc<AtomicBool>);
+struct Told(Arc<AtomicBool>, Arc<tokio::sync::Notify>);
 
 impl Drop for Told {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
+        self.1.notify_one();
     }
 }
 
@@ -98,7 +101,7 @@ impl Service for Probe {
                 }),
             ),
             "wait" => {
-                let _told = Told(self.dropped.clone());
+                let _told = Told(self.dropped.clone(), self.gone.clone());
                 self.released.notified().await;
                 CallResult::success("Waited.", &json!({}))
             }

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Post, Probe};
-use crate::mcp::{STALLED_AFTER, Stopping, TakenWithin};
+use crate::mcp::{STALLED_AFTER, Stopping, TakenWithin, serve_request};
 
 /// So short that a test need not wait, so long that work which is ready comes first.
 const SHORT: Duration = Duration::from_millis(1);
@@ -77,6 +77,31 @@ async fn a_client_that_goes_away_cancels_its_call() {
     assert!(!probe.dropped.load(Ordering::SeqCst));
     drop(body);
     assert!(probe.dropped.load(Ordering::SeqCst));
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_cancels_the_call_it_carries() {
+    let probe = Probe::default();
+    let service = probe.clone();
+    let endpoint = move |request: axum::extract::Request| {
+        let service = service.clone();
+        async move { serve_request(service, request, &Stopping::new(), Duration::from_secs(3600)).await }
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(axum::serve(listener, axum::Router::new().fallback(endpoint)).into_future());
+    let mut client = tokio::net::TcpStream::connect(address).await.unwrap();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "wait" } }).to_string();
+    let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    client.write_all(request.as_bytes()).await.unwrap();
+    // The head of the answer comes before the call ends.
+    let mut head = [0; 15];
+    client.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200 OK");
+    drop(client);
+    probe.gone.notified().await;
+    server.abort();
 }
 
 #[tokio::test]
