@@ -1,1 +1,163 @@
-//!
+//! Everything long-lived, built in one function.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use aws_lc_rs::hmac;
+
+use crate::clock::SharedClock;
+use crate::config::Settings;
+use crate::connections::secrets::SecretsStore;
+use crate::egress;
+use crate::error::{Problem, Reason, Result};
+use crate::identity::Access;
+use crate::ids::Ids;
+use crate::ledger::Ledger;
+use crate::lifecycle::Lifecycle;
+use crate::operations::Operations;
+use crate::store::Store;
+
+/// The program: what every request reaches.
+pub struct App {
+    /// What the operator set.
+    pub settings: Settings,
+    /// The present.
+    pub clock: SharedClock,
+    /// New ids.
+    pub ids: Ids,
+    /// Whether it stops.
+    pub lifecycle: Lifecycle,
+    /// Who may call.
+    pub access: Access,
+    /// All that happened.
+    pub ledger: Ledger,
+    /// Credentials at rest.
+    pub secrets: SecretsStore,
+    /// The one way out.
+    pub egress: egress::Client,
+    /// All a caller can do.
+    pub operations: Operations,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+/// What the machine lends a server, so that a test can lend other things.
+pub struct Surroundings {
+    /// The present.
+    pub clock: SharedClock,
+    /// New ids.
+    pub ids: Ids,
+    /// The name of the account the server runs as.
+    pub account: String,
+    /// Where it listens, bound already.
+    pub address: SocketAddr,
+    /// How names become addresses.
+    pub resolver: Arc<dyn egress::Resolver>,
+}
+
+/// Why a server could not start, in one line.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl App {
+    /// Opens the database and the secrets store and builds everything; contacts no other server.
+    pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
+        let Surroundings { clock, ids, account, address, resolver } = surroundings;
+        let store =
+            Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
+        let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
+        let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
+        let access = Access::of(&settings, &account);
+        let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
+            .map_err(|error| StartError(error.to_string()))?;
+        let app = Self {
+            settings,
+            clock,
+            ids,
+            lifecycle: Lifecycle::default(),
+            access,
+            ledger,
+            secrets,
+            egress,
+            operations: Operations::all(),
+            address,
+        };
+        Ok(Arc::new(app))
+    }
+
+    /// Whether the server can serve: the database answers and the secrets' canary opens (decision D16).
+    pub async fn ready(&self) -> Result<()> {
+        self.ledger.store().ping().await?;
+        self.secrets.check_canary().await
+    }
+
+    /// The address people and agents use, without a slash at its end.
+    pub fn public_address(&self) -> String {
+        format!("http://localhost:{}", self.address.port())
+    }
+
+    /// Whether `origin` is that of this server's own pages.
+    pub fn is_own_origin(&self, origin: &str) -> bool {
+        let port = self.address.port();
+        ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| origin == format!("http://{host}:{port}"))
+            || (port == 80 && ["http://localhost", "http://127.0.0.1", "http://[::1]"].contains(&origin))
+    }
+
+    /// Whether a browser's page of `origin` may call.
+    pub fn origin_allowed(&self, origin: &str) -> bool {
+        self.is_own_origin(origin) || self.settings.listener.allowed_origins.iter().any(|allowed| allowed == origin)
+    }
+
+    /// The token a page's commands carry: bound to the session and the link, made alike by every server of the database.
+    pub fn csrf_token(&self, link: &str) -> Result<String> {
+        let key = self.secrets.derive("csrf")?;
+        let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_slice());
+        let tag = hmac::sign(&key, format!("local\n{link}").as_bytes());
+        Ok(base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, tag.as_ref()))
+    }
+
+    /// Refuses a command that does not carry the token of its link.
+    pub fn check_csrf(&self, link: &str, given: &str) -> Result<()> {
+        let expected = self.csrf_token(link)?;
+        aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).map_err(|_| {
+            Problem::new(Reason::Forbidden, "The page is no longer current. Open the link again and repeat what you did.")
+        })
+    }
+
+    /// Stops taking work, waits for what is in hand and closes the database.
+    pub async fn close(&self) {
+        self.lifecycle.stop();
+        self.lifecycle.drained().await;
+        self.ledger.store().close().await;
+    }
+}
+
+fn egress_policy(
+    settings: &Settings,
+    address: SocketAddr,
+    resolver: Arc<dyn egress::Resolver>,
+) -> Result<egress::Policy, StartError> {
+    let rules = &settings.connections;
+    let hosts = egress::HostRules::parse(&rules.hosts.join(","))
+        .map_err(|item| StartError(format!("CONNECTIONS_HOSTS: {item} is no host")))?;
+    Ok(egress::Policy {
+        local_mode: settings.access() == crate::config::Access::Local,
+        private_origins: rules.private_hosts.iter().filter_map(|text| egress::Policy::origin(text)).collect(),
+        hosts,
+        own_addresses: vec![address],
+        extra_ca_pem: settings.outbound.extra_ca_certs.as_ref().map(|ca| ca.pem.clone().into_bytes()),
+        resolver,
+        proxy: settings
+            .outbound
+            .proxy_url()
+            .map(|url| egress::ProxySettings { url, no_proxy: settings.outbound.no_proxy.clone() }),
+    })
+}

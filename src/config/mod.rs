@@ -1,1 +1,132 @@
+//! Settings: the environment, a YAML file, and defaults compiled in; read once, at start, and checked whole.
 //!
+//! Start reading at [`Settings`]; then [`load`], which makes one or refuses with one line that names the place and never
+//! the value. Only [`environment`] looks at the process's variables.
+
+mod api_keys;
+mod api_keys_file;
+mod connections;
+mod connections_file;
+mod decode;
+mod document;
+mod given;
+mod listener;
+mod load;
+mod names;
+mod outbound;
+mod references;
+mod refusal;
+mod schema;
+mod secret;
+mod secrets_store;
+mod tool_servers;
+mod tool_servers_check;
+mod tool_servers_file;
+mod tool_servers_openapi;
+mod variables;
+mod written_out;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
+pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
+pub use listener::{Access, LOOPBACK_HOSTS, Listener};
+pub use load::{environment, load};
+pub use outbound::{ExtraCa, Outbound};
+pub use refusal::Refusal;
+pub use schema::{DEFAULT_FILE, schema};
+pub use secret::{Secret, SecretKey};
+pub use secrets_store::{EncryptionKey, SecretsStore};
+pub use tool_servers::{Document, Hints, OpenApi, Process, Remote, Target, ToolServer};
+pub use variables::{DEFAULT_DATABASE, DEFAULT_HOST, DEFAULT_LOG_FILTER, DEFAULT_PORT};
+
+/// The variables of a process, or of a test.
+pub type Environment = BTreeMap<String, String>;
+
+/// Everything an operator can set, checked.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where the server listens, and browser origins.
+    pub listener: Listener,
+    /// The database.
+    pub database: Database,
+    /// How lines of the log look.
+    pub log_format: LogFormat,
+    /// What the log shows, such as `playmaker=debug,info`.
+    pub log_filter: String,
+    /// The keys that may call; `None` when nothing was said, which is not the same as no key.
+    pub api_keys: Option<Vec<ApiKey>>,
+    /// The operator's tool servers, by name.
+    pub tool_servers: BTreeMap<String, ToolServer>,
+    /// Rules of connections.
+    pub connections: ConnectionRules,
+    /// Values of providers.
+    pub provider_values: ProviderValues,
+    /// Variables that a connection's `reference` may name under some rule, and no other.
+    pub variables: BTreeMap<String, Secret>,
+    /// Where credentials are kept.
+    pub secrets: SecretsStore,
+    /// How requests leave.
+    pub outbound: Outbound,
+    /// Where the settings came from, for the log of the start.
+    pub sources: Sources,
+}
+
+impl Settings {
+    /// Who may call.
+    pub fn access(&self) -> Access {
+        match (&self.api_keys, self.listener.is_loopback()) {
+            (Some(_), _) => Access::Keys,
+            (None, true) => Access::Local,
+            (None, false) => Access::Closed,
+        }
+    }
+
+    /// The value of a variable that a `reference` of `org` names; `None` when no rule lets it, or it is not set.
+    pub fn reference(&self, org: &str, variable: &str) -> Option<&Secret> {
+        let allowed = self.connections.may_reference(org, variable);
+        self.variables.get(variable).filter(|_| allowed)
+    }
+}
+
+/// The database's address.
+#[derive(Clone)]
+pub struct Database {
+    /// The address, which may hold a password.
+    pub url: Secret,
+    /// What speaks there.
+    pub kind: DatabaseKind,
+}
+
+/// The databases there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseKind {
+    /// One file, one server.
+    Sqlite,
+    /// Several servers, one database.
+    Postgres,
+}
+
+/// How lines of the log look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// One JSON object a line.
+    Json,
+    /// Lines for a person.
+    Pretty,
+}
+
+/// Which keys the file gave, and which of them the environment replaced.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// The file, where one was read.
+    pub file: Option<PathBuf>,
+    /// Keys the file holds.
+    pub from_file: Vec<String>,
+    /// Keys of the file that a variable replaced.
+    pub replaced: Vec<String>,
+}

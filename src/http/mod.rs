@@ -1,1 +1,59 @@
+//! The HTTP surface: the router, the chain every request passes, the routes of operations, problem documents.
 //!
+//! Read [`router`] first: it is the whole public surface. The order of the checks is `http-api.md` 1.7.
+
+mod authentication;
+mod body;
+mod entrance;
+mod health;
+mod operation_routes;
+pub mod problems;
+mod serve;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::{any, get};
+
+pub use authentication::{authenticate, same_origin};
+pub use body::read_body;
+pub use entrance::RequestId;
+pub use serve::serve;
+
+use crate::app::App;
+use crate::error::{Problem, Reason};
+
+/// Everything the server answers.
+pub fn router(app: Arc<App>) -> Router {
+    let operations = operation_routes::routes(&app);
+    Router::new()
+        .route("/health", get(health::health).fallback(only_get))
+        .route("/ready", get(health::ready).fallback(only_get))
+        .route("/openapi.json", get(health::openapi).fallback(only_get))
+        .merge(operations)
+        .fallback(any(unknown_path))
+        .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
+        .with_state(app)
+}
+
+/// What a known path answers to a method it does not have.
+async fn only_get() -> Response {
+    problems::response(&method_not_allowed("GET, HEAD"))
+}
+
+/// 405 naming the methods there are.
+pub fn method_not_allowed(allow: &'static str) -> Problem {
+    Problem::new(Reason::MethodNotAllowed, "This path has no such method; Allow names those it has.").allow(allow)
+}
+
+async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
+    if app.access.is_closed() {
+        if let Err(problem) = authenticate(&app, request.headers()) {
+            return problems::response(&problem);
+        }
+    }
+    problems::response(&Problem::not_found("There is nothing at this path. The OpenAPI document at /openapi.json lists every route."))
+}

@@ -1,1 +1,165 @@
+//! The ledger: everything that happens, as one dense sequence of events an org, in the transaction of what it changes.
 //!
+//! Write with [`Ledger::commit`]: the work changes state tables and hands over the events that say so; both stand or
+//! neither. Positions of an org have no gaps and become visible in order, so a reader that keeps the last position it saw
+//! misses nothing. An event is in one [`Book`]: a playbook's history, the org's registry or its audit.
+
+mod append;
+mod read;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+pub use read::{Filter, Order, Row};
+
+use crate::clock::SharedClock;
+use crate::error::Result;
+use crate::ids::Ids;
+use crate::store::{Connection, Store};
+
+/// Which reader an event is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Book {
+    /// A playbook's history: `list_playbook_events`, `get_event`.
+    History,
+    /// The org's registry: playbooks made, changed and retired.
+    Registry,
+    /// The org's audit: connections, keys, members (`connections.md` 18).
+    Audit,
+}
+
+impl Book {
+    /// The word kept in the database.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::History => "history",
+            Self::Registry => "registry",
+            Self::Audit => "audit",
+        }
+    }
+}
+
+/// Who did it, as each event and each record shows it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+pub struct Actor {
+    /// `person`, `local`, `key`, `playbook` or `system`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The caller id, such as `local` or a key's id.
+    pub id: String,
+    /// A name for people to read.
+    pub name: String,
+}
+
+impl Actor {
+    /// The server itself.
+    pub fn system() -> Self {
+        Self { kind: "system".into(), id: "system".into(), name: "Playmaker".into() }
+    }
+}
+
+/// An event about to be recorded.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Which book it is written in.
+    pub book: Book,
+    /// Its playbook, where it has one.
+    pub playbook: Option<String>,
+    /// The thing it is about, such as `connections/conn_…`; positions in it count from 1.
+    pub stream: String,
+    /// Its public type, such as `tool_execute_started`.
+    pub kind: &'static str,
+    /// Who did it.
+    pub actor: Actor,
+    /// Its id, where the caller has one already.
+    pub id: Option<String>,
+    /// The event that directly led to it.
+    pub causation: Option<String>,
+    /// What its whole tree is known by.
+    pub correlation: Option<String>,
+    /// The fact.
+    pub data: Value,
+}
+
+impl Event {
+    /// An event of the org's audit about `stream`.
+    pub fn audit(stream: impl Into<String>, kind: &'static str, actor: Actor, data: Value) -> Self {
+        Self::new(Book::Audit, None, stream.into(), kind, actor, data)
+    }
+
+    /// An event of the org's registry of playbooks.
+    pub fn registry(playbook: &str, kind: &'static str, actor: Actor, data: Value) -> Self {
+        Self::new(Book::Registry, Some(playbook.to_owned()), format!("playbooks/{playbook}"), kind, actor, data)
+    }
+
+    /// An event of a playbook's history.
+    pub fn history(playbook: &str, stream: impl Into<String>, kind: &'static str, actor: Actor, data: Value) -> Self {
+        Self::new(Book::History, Some(playbook.to_owned()), stream.into(), kind, actor, data)
+    }
+
+    fn new(book: Book, playbook: Option<String>, stream: String, kind: &'static str, actor: Actor, data: Value) -> Self {
+        Self { book, playbook, stream, kind, actor, id: None, causation: None, correlation: None, data }
+    }
+}
+
+/// What a piece of work changed: a value for its caller and the events that say what happened.
+///
+/// No events means that nothing changed.
+pub struct Changed<T> {
+    /// For the caller.
+    pub value: T,
+    /// For the ledger.
+    pub events: Vec<Event>,
+}
+
+impl<T> Changed<T> {
+    /// Nothing happened; `value` is as it stands.
+    pub fn nothing(value: T) -> Self {
+        Self { value, events: Vec::new() }
+    }
+
+    /// One thing happened.
+    pub fn by(value: T, event: Event) -> Self {
+        Self { value, events: vec![event] }
+    }
+}
+
+/// Work inside a ledger commit. It may run statements and nothing else.
+pub type Work<T> = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<Changed<T>>> + Send>;
+
+/// The way to everything that happened. Cheap to clone.
+#[derive(Clone)]
+pub struct Ledger {
+    store: Store,
+    clock: SharedClock,
+    ids: Ids,
+}
+
+impl Ledger {
+    /// The ledger kept in `store`.
+    pub fn new(store: Store, clock: SharedClock, ids: Ids) -> Self {
+        Self { store, clock, ids }
+    }
+
+    /// The database below.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Commits `work` of `org` and its events together, durably; commits of many callers share one.
+    pub async fn commit<T: Send + 'static>(&self, org: &str, work: Work<T>) -> Result<T> {
+        let (org_name, clock, ids) = (Arc::<str>::from(org), self.clock.clone(), self.ids.clone());
+        let write: crate::store::Work<T> = Box::new(move |connection| {
+            Box::pin(async move {
+                let Changed { value, events } = work(connection).await?;
+                if !events.is_empty() {
+                    append::append(connection, &org_name, clock.now_ms(), &ids, events).await?;
+                }
+                Ok(value)
+            })
+        });
+        self.store.write(org, write).await
+    }
+}

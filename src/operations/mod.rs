@@ -1,1 +1,56 @@
+//! The list of everything a caller can do. From it come the HTTP routes, the tools and the OpenAPI document.
 //!
+//! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
+
+pub mod admission;
+mod operation;
+pub mod openapi;
+pub mod schema;
+pub mod words;
+
+mod playbooks;
+
+use std::collections::HashSet;
+
+pub use operation::{
+    Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Method, Needs, Offer, Operation, Scope, Tool,
+};
+
+/// Every operation, in the order in which tools are listed.
+pub struct Operations {
+    entries: Vec<Entry>,
+}
+
+impl Operations {
+    /// The list. Two operations of one id, one route or one tool name at an endpoint stop the start.
+    pub fn all() -> Self {
+        let entries = vec![
+            Entry::of::<playbooks::create_playbook::CreatePlaybook>(),
+            Entry::of::<playbooks::list_playbooks::ListPlaybooks>(),
+            Entry::of::<playbooks::get_playbook::GetPlaybook>(),
+            Entry::of::<playbooks::update_playbook::UpdatePlaybook>(),
+            Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
+        ];
+        let mut seen = HashSet::new();
+        for entry in &entries {
+            let declaration = entry.declaration;
+            let route = format!("{} {}", declaration.method.word(), declaration.route());
+            assert!(seen.insert(declaration.id.to_owned()) && seen.insert(route), "{} clashes", declaration.id);
+            for endpoint in [Endpoint::Own, Endpoint::Org, Endpoint::Playbook] {
+                let tool = format!("{endpoint:?} {}", declaration.name);
+                assert!(!declaration.tool.at(endpoint) || seen.insert(tool), "{} clashes", declaration.name);
+            }
+        }
+        Self { entries }
+    }
+
+    /// Every operation, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The tool of a name at an endpoint.
+    pub fn tool(&self, endpoint: Endpoint, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.declaration.name == name && entry.declaration.tool.at(endpoint))
+    }
+}

@@ -1,0 +1,84 @@
+//! The keys an operator writes into `api_keys`; made by `playmaker key create`.
+
+/// What a key or a token may do; closed under "write includes read" where it is used, not here.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+pub enum Permission {
+    /// Sees what the org has.
+    #[serde(rename = "org:read")]
+    OrgRead,
+    /// Changes what the org has.
+    #[serde(rename = "org:write")]
+    OrgWrite,
+    /// Sees playbooks.
+    #[serde(rename = "playbook:read")]
+    PlaybookRead,
+    /// Changes playbooks and runs them.
+    #[serde(rename = "playbook:write")]
+    PlaybookWrite,
+}
+
+impl Permission {
+    /// Every permission a key may hold, in the order they are told.
+    pub const ALL: [Self; 4] = [Self::OrgRead, Self::OrgWrite, Self::PlaybookRead, Self::PlaybookWrite];
+
+    /// Its word, such as `org:read`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::OrgRead => "org:read",
+            Self::OrgWrite => "org:write",
+            Self::PlaybookRead => "playbook:read",
+            Self::PlaybookWrite => "playbook:write",
+        }
+    }
+}
+
+/// The playbooks a key reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Playbooks {
+    /// Every one of the org.
+    All,
+    /// These ids alone, whether they exist yet or not.
+    Only(Vec<String>),
+}
+
+/// The span a usage limit counts over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UsagePeriod {
+    /// A calendar day in UTC.
+    Day,
+    /// A calendar month in UTC.
+    Month,
+    /// The key's whole life.
+    Total,
+}
+
+/// How many calls a key has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageLimit {
+    /// Calls, 1 to 1,000,000,000.
+    pub calls: u32,
+    /// Counted over.
+    pub period: UsagePeriod,
+}
+
+/// One entry of `api_keys`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// The caller's id; 1 to 32 of `a-z 0-9 -`.
+    pub id: String,
+    /// The org it acts in.
+    pub org: String,
+    /// What it may do, as written.
+    pub permissions: Vec<Permission>,
+    /// What it reaches.
+    pub playbooks: Playbooks,
+    /// SHA-256 of the key's text; the text itself is never kept.
+    pub sha256: [u8; 32],
+    /// Refused from this instant on, in milliseconds since the Unix epoch.
+    pub expires_at_ms: Option<i64>,
+    /// Its allowance.
+    pub usage_limit: Option<UsageLimit>,
+}

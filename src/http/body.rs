@@ -1,0 +1,94 @@
+//! Reading a request's body: UTF-8 JSON of at most 1 MiB, unencoded.
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http_body_util::{BodyExt, Limited};
+
+use crate::error::{Problem, Reason, Result};
+
+/// The most bytes of a body.
+pub const LIMIT: usize = 1_048_576;
+/// How long a body may take to arrive.
+const READ_LIMIT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Reads the whole body.
+pub async fn read_body(body: Body) -> Result<Bytes> {
+    let limited = Limited::new(body, LIMIT).collect();
+    match tokio::time::timeout(READ_LIMIT, limited).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(Problem::new(Reason::ContentTooLarge, "The body is over 1 MiB. Send less."))
+        }
+        Ok(Err(_)) => Err(Problem::new(Reason::BadRequest, "The body could not be read to its end.")),
+        Err(_) => Err(Problem::new(Reason::BadRequest, "The body took longer than 30 seconds to arrive.")),
+    }
+}
+
+/// Refuses a body that is not plain JSON in UTF-8.
+pub fn check_media_type(headers: &HeaderMap) -> Result<()> {
+    let encoded = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.to_str().is_ok_and(|value| value.trim().eq_ignore_ascii_case("identity")));
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let json = types.next().and_then(|value| value.to_str().ok()).is_some_and(is_json) && types.next().is_none();
+    if json && !encoded {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Reason::UnsupportedMediaType,
+        "The body must be JSON in UTF-8, not compressed: Content-Type: application/json.",
+    ))
+}
+
+fn is_json(value: &str) -> bool {
+    let mut parts = value.split(';').map(str::trim);
+    parts.next().is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json"))
+        && parts.filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+            !name.trim().eq_ignore_ascii_case("charset") || value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        })
+}
+
+/// The nesting of a JSON text, without reading it; brackets inside texts do not count.
+pub fn nesting(text: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut inside, mut escaped) = (0_usize, 0, false, false);
+    for byte in text {
+        match (inside, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (true, b'"') => inside = false,
+            (true, _) => {}
+            (false, b'"') => inside = true,
+            (false, b'{' | b'[') => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            (false, b'}' | b']') => depth = depth.saturating_sub(1),
+            (false, _) => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_in_utf_8_alone_is_taken() {
+        for good in ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""] {
+            assert!(is_json(good), "{good}");
+        }
+        for bad in ["text/json", "application/json; charset=latin1", "application/jsonp", ""] {
+            assert!(!is_json(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn brackets_in_texts_do_not_nest() {
+        assert_eq!(nesting(br#"{"a":["[[[\"[["]}"#), 2);
+        assert_eq!(nesting(b""), 0);
+    }
+}

@@ -1,0 +1,135 @@
+//! The first steps of every request: its id, the stopping server, `Origin` and `Host`, CORS, headers of every answer.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+use super::problems;
+use crate::app::App;
+use crate::error::{Problem, Reason};
+
+/// The id of a request, on its answer and in the log.
+#[derive(Debug, Clone)]
+pub struct RequestId(pub Arc<str>);
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const OPERATION_HEADERS: &str = "authorization, content-type, idempotency-key";
+const MCP_HEADERS: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, \
+                           mcp-session-id, last-event-id";
+
+/// Passes a request on, or refuses it before anything else looks at it (`http-api.md` 1.7, steps 1 to 3).
+pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let id: Arc<str> = app.ids.uuid(app.clock.now_ms()).to_string().into();
+    let mcp = request.uri().path().trim_end_matches('/').ends_with("/mcp");
+    let mut origin = None;
+    let mut response = match admit(&app, request.headers()) {
+        Err(problem) => problems::response(&problem),
+        Ok(allowed) => {
+            origin = allowed;
+            if let (true, Some(_)) = (is_preflight(&request), &origin) {
+                preflight(mcp)
+            } else {
+                request.extensions_mut().insert(RequestId(id.clone()));
+                next.run(request).await
+            }
+        }
+    };
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        headers.insert(X_REQUEST_ID, value);
+    }
+    headers.entry(X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+    if let Some(origin) = origin {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(VARY, HeaderValue::from_static("Origin"));
+        let exposed = if mcp { "x-request-id, www-authenticate" } else { "x-request-id" };
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
+    }
+    response
+}
+
+/// The request's origin, where it has one and it is allowed.
+fn admit(app: &App, headers: &HeaderMap) -> Result<Option<HeaderValue>, Problem> {
+    if app.lifecycle.is_stopping() {
+        return Err(Problem::unavailable("Playmaker is stopping. Send the request again shortly."));
+    }
+    if app.access.is_local() && !host_is_local(headers) {
+        return Err(Problem::new(
+            Reason::OriginNotAllowed,
+            "Without sign-in, Playmaker answers only requests to this machine's own names, such as localhost.",
+        ));
+    }
+    let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
+    if app.origin_allowed(origin.to_str().unwrap_or_default()) {
+        return Ok(Some(origin.clone()));
+    }
+    Err(Problem::new(
+        Reason::OriginNotAllowed,
+        "A page of this origin may not call Playmaker. Whoever runs the server allows origins.",
+    ))
+}
+
+/// Guards against inbound rebinding: in local mode only a loopback name may stand in `Host`.
+fn host_is_local(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let Ok(host) = host.to_str() else { return false };
+    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((inner, port)) if port.is_empty() || is_port(port.strip_prefix(':')) => return inner == "::1",
+        Some(_) => return false,
+        None => match host.split_once(':') {
+            Some((name, port)) if is_port(Some(port)) => name,
+            Some(_) => return false,
+            None => host,
+        },
+    };
+    name.eq_ignore_ascii_case("localhost") || name == "127.0.0.1"
+}
+
+fn is_port(text: Option<&str>) -> bool {
+    text.is_some_and(|port| port.parse::<u16>().is_ok())
+}
+
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn preflight(mcp: bool) -> Response {
+    let (methods, headers) =
+        if mcp { ("POST, OPTIONS", MCP_HEADERS) } else { ("GET, HEAD, POST, PUT, DELETE", OPERATION_HEADERS) };
+    let allow = [
+        (ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods)),
+        (ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(headers)),
+    ];
+    (StatusCode::NO_CONTENT, allow).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_local_hosts() {
+        let local = |host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_str(host).expect("a header"));
+            host_is_local(&headers)
+        };
+        for good in ["localhost", "LOCALHOST:5555", "127.0.0.1:1", "[::1]", "[::1]:5555"] {
+            assert!(local(good), "{good}");
+        }
+        for bad in ["", "example.test", "localhost.example.test", "127.0.0.2", "[::2]", "localhost:x", "[::1]x", "0.0.0.0"] {
+            assert!(!local(bad), "{bad}");
+        }
+        assert!(!host_is_local(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,175 @@
+//! The routes of operations: one input object from path, query and body, the checks in their order, the answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{RawPathParams, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use serde_json::{Map, Value};
+
+use super::body::{check_media_type, nesting, read_body};
+use super::entrance::RequestId;
+use super::{authenticate, method_not_allowed, problems};
+use crate::app::App;
+use crate::error::{Issue, Problem, Reason, Result};
+use crate::operations::{Answer, Entry, Method, Scope, admission};
+
+/// The deepest an input may nest.
+const DEEPEST: usize = 640;
+
+/// A route for each operation.
+pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
+    let mut paths: BTreeMap<String, Vec<(usize, Method)>> = BTreeMap::new();
+    for (index, entry) in app.operations.iter().enumerate() {
+        paths.entry(entry.declaration.route()).or_default().push((index, entry.declaration.method));
+    }
+    let mut router = Router::new();
+    for (path, methods) in paths {
+        let mut allow: Vec<&str> = methods.iter().map(|(_, method)| method.word()).collect();
+        if allow.contains(&"GET") {
+            allow.push("HEAD");
+        }
+        let allow: &'static str = allow.join(", ").leak();
+        let mut route: MethodRouter<Arc<App>> = MethodRouter::new();
+        for (index, method) in methods {
+            let handler = move |State(app): State<Arc<App>>, parameters: RawPathParams, request: Request| async move {
+                serve(&app, index, &parameters, request).await
+            };
+            route = route.on(filter(method), handler);
+        }
+        route = route.fallback(move || async move { problems::response(&method_not_allowed(allow)) });
+        router = router.route(&path, route);
+    }
+    router
+}
+
+const fn filter(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Delete => MethodFilter::DELETE,
+    }
+}
+
+async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request: Request) -> Response {
+    let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
+    let Some(entry) = app.operations.iter().nth(index) else {
+        return problems::response(&Problem::internal("an operation left the list"));
+    };
+    match answer(app, entry, parameters, request).await {
+        Ok(answer) => success(entry, answer),
+        Err(problem) => problems::response(&problems::noted(problem, &id)),
+    }
+}
+
+async fn answer(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, request: Request) -> Result<Answer> {
+    let (parts, body) = request.into_parts();
+    let caller = if entry.declaration.scope == Scope::Link {
+        super::authentication::session(app, &parts, link_of(parameters))?
+    } else {
+        authenticate(app, &parts.headers)?
+    };
+    let mut path: Map<String, Value> =
+        parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();
+    if let Some(org) = path.remove("org") {
+        admission::org(&caller, org.as_str().unwrap_or_default())?;
+    }
+    admission::permission(entry, &caller)?;
+    let mut context = admission::context(app.clone(), caller, false);
+    if entry.declaration.scope == Scope::Playbook {
+        let playbook = path.remove("playbook").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
+        admission::playbook(entry, &mut context, &playbook).await?;
+    }
+    let mut input = path;
+    let given = if entry.declaration.method == Method::Get {
+        query(entry, parts.uri.query())?
+    } else {
+        if parts.uri.query().is_some() {
+            return Err(Problem::new(Reason::BadRequest, "A command takes no query string; its fields go in the body."));
+        }
+        command_body(entry, &parts.headers, body).await?
+    };
+    for (field, value) in given {
+        if input.contains_key(&field) {
+            return Err(Problem::new(Reason::BadRequest, format!("The field {field} is given twice, in the path and beside it.")));
+        }
+        input.insert(field, value);
+    }
+    idempotency_key(entry, &parts.headers, &mut input)?;
+    admission::org_playbook(entry, &context, &input)?;
+    entry.run(context, Value::Object(input)).await
+}
+
+fn link_of(parameters: &RawPathParams) -> Option<&str> {
+    parameters.iter().find(|(name, _)| *name == "link").map(|(_, value)| value)
+}
+
+/// The fields of a query string: texts, but for what the schema declares as boolean or number.
+fn query(entry: &Entry, query: Option<&str>) -> Result<Map<String, Value>> {
+    let mut fields = Map::new();
+    for (name, text) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let value = match entry.input.field_type(&name) {
+            Some("boolean") => text.parse::<bool>().map_or_else(|_| text.as_ref().into(), Value::from),
+            Some("integer") => text.parse::<i64>().map_or_else(|_| text.as_ref().into(), Value::from),
+            _ => text.as_ref().into(),
+        };
+        if fields.insert(name.clone().into_owned(), value).is_some() {
+            return Err(Problem::new(Reason::BadRequest, format!("The field {name} is given twice in the query string.")));
+        }
+    }
+    Ok(fields)
+}
+
+async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body::Body) -> Result<Map<String, Value>> {
+    if entry.declaration.method == Method::Delete {
+        let bytes = read_body(body).await?;
+        return if bytes.is_empty() {
+            Ok(Map::new())
+        } else {
+            Err(Problem::new(Reason::BadRequest, "This takes no body."))
+        };
+    }
+    let length_is_zero = headers.get(http::header::CONTENT_LENGTH).is_some_and(|length| length == "0");
+    let has_body = !length_is_zero && (headers.contains_key(http::header::CONTENT_LENGTH) || headers.contains_key(http::header::TRANSFER_ENCODING));
+    if !has_body && !headers.contains_key(CONTENT_TYPE) {
+        return Ok(Map::new());
+    }
+    check_media_type(headers)?;
+    let bytes = read_body(body).await?;
+    if nesting(&bytes) > DEEPEST {
+        return Err(Problem::invalid_all(vec![Issue::new("", "is nested too deeply to be read")]));
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        _ => Err(Problem::new(Reason::BadRequest, "The body must be one JSON object in UTF-8.")),
+    }
+}
+
+/// `Idempotency-Key` is the header form of an `idempotency_key` field, where the operation has one.
+fn idempotency_key(entry: &Entry, headers: &http::HeaderMap, input: &mut Map<String, Value>) -> Result<()> {
+    const FIELD: &str = "idempotency_key";
+    let Some(value) = headers.get("idempotency-key") else { return Ok(()) };
+    if entry.input.field_type(FIELD).is_none() {
+        return Ok(());
+    }
+    let text = value.to_str().map_err(|_| Problem::invalid("/idempotency_key", "must be 1 to 128 visible ASCII characters"))?;
+    if input.insert(FIELD.into(), text.into()).is_some() {
+        return Err(Problem::new(Reason::BadRequest, "The idempotency key is given twice, as a header and in the body."));
+    }
+    Ok(())
+}
+
+fn success(entry: &Entry, answer: Answer) -> Response {
+    let status = StatusCode::from_u16(entry.declaration.success).unwrap_or(StatusCode::OK);
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    let text: Box<str> = answer.output.into();
+    (status, headers, String::from(text)).into_response()
+}

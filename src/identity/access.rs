@@ -1,0 +1,89 @@
+//! Who may call this server at all, fixed at the start: the local developer, the keys, or nobody.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Caller, Permissions, Who};
+use crate::config::{self, ApiKey};
+
+/// The ways in that are open.
+pub enum Access {
+    /// Only this machine reaches the server; every request is the local developer's.
+    Local(Arc<Caller>),
+    /// Keys alone.
+    Keys(Keys),
+    /// Nobody: reachable from outside, and nothing says who may call.
+    Closed,
+}
+
+/// The configured keys, by the SHA-256 of their text.
+#[derive(Default)]
+pub struct Keys(HashMap<[u8; 32], Known>);
+
+struct Known {
+    caller: Arc<Caller>,
+    expires_at_ms: Option<i64>,
+}
+
+impl Access {
+    /// The ways that `settings` open; the local developer is called `account`.
+    pub fn of(settings: &config::Settings, account: &str) -> Self {
+        match settings.access() {
+            config::Access::Local => Self::Local(Arc::new(Caller::local(account))),
+            config::Access::Keys => Self::Keys(Keys::of(settings.api_keys.as_deref().unwrap_or_default())),
+            config::Access::Closed => Self::Closed,
+        }
+    }
+
+    /// Whether this is local mode.
+    pub const fn is_local(&self) -> bool {
+        matches!(self, Self::Local(_))
+    }
+
+    /// Whether nobody may call.
+    pub const fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed)
+    }
+
+    /// The local developer, in local mode.
+    pub fn local_caller(&self) -> Option<Arc<Caller>> {
+        match self {
+            Self::Local(caller) => Some(caller.clone()),
+            Self::Keys(_) | Self::Closed => None,
+        }
+    }
+
+    /// The caller of a key's text; `None` alike for an unknown, an ended and a misspelt one.
+    pub fn key_caller(&self, text: &str, now_ms: i64) -> Option<Arc<Caller>> {
+        let Self::Keys(keys) = self else { return None };
+        keys.find(text, now_ms)
+    }
+}
+
+impl Keys {
+    /// The keys of checked entries.
+    pub fn of(keys: &[ApiKey]) -> Self {
+        let known = keys.iter().map(|key| {
+            let caller = Caller {
+                org: key.org.clone(),
+                who: Who::Key { id: key.id.clone() },
+                permissions: Permissions::of(&key.permissions),
+                playbooks: key.playbooks.clone(),
+            };
+            (key.sha256, Known { caller: Arc::new(caller), expires_at_ms: key.expires_at_ms })
+        });
+        Self(known.collect())
+    }
+
+    /// The caller whose key this is, unless it has ended; `None` tells nothing of why.
+    ///
+    /// Found by digest: what an attacker can time is the digest of a guess, which tells nothing of a key.
+    pub fn find(&self, text: &str, now_ms: i64) -> Option<Arc<Caller>> {
+        if !super::keys::is_possible(text) {
+            return None;
+        }
+        let known = self.0.get(&super::keys::sha256(text))?;
+        let ended = known.expires_at_ms.is_some_and(|end| now_ms >= end);
+        (!ended).then(|| known.caller.clone())
+    }
+}

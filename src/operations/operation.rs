@@ -1,0 +1,319 @@
+//! What an operation is: one declaration, served as an HTTP route, as an MCP tool and in the OpenAPI document.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::schema::InputSchema;
+use crate::app::App;
+use crate::error::{Problem, Result};
+use crate::identity::{Caller, Permission};
+
+/// Where an operation's route hangs, and with it what it works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The server: `/v1`.
+    Server,
+    /// One org: `/v1/orgs/{org}`.
+    Org,
+    /// One playbook: `/v1/orgs/{org}/playbooks/{playbook}`.
+    Playbook,
+    /// An approval link, for Studio's page alone: `/v1/links`.
+    Link,
+}
+
+impl Scope {
+    /// The path its routes begin with.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Server => "/v1",
+            Self::Org => "/v1/orgs/{org}",
+            Self::Playbook => "/v1/orgs/{org}/playbooks/{playbook}",
+            Self::Link => "/v1/links",
+        }
+    }
+}
+
+/// The method of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Method {
+    /// Its name on the wire.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Which permissions a caller needs.
+#[derive(Debug, Clone, Copy)]
+pub enum Needs {
+    /// Any valid caller.
+    Caller,
+    /// One of these.
+    Any(&'static [Permission]),
+    /// The Studio session of the person a link was made for.
+    Session,
+}
+
+/// Whether what an operation does may be beyond undoing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Destructive {
+    No,
+    Yes,
+    /// While any tool server is configured or people may add connections.
+    WhileToolsMayChange,
+}
+
+/// How careful a caller has to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Effect {
+    /// It only reads.
+    pub reads: bool,
+    /// It may not be undone.
+    pub destructive: Destructive,
+    /// Again is the same.
+    pub idempotent: bool,
+    /// It reaches outside the server.
+    pub open_world: bool,
+}
+
+impl Effect {
+    /// Reads, here.
+    pub const READS: Self = Self { reads: true, destructive: Destructive::No, idempotent: true, open_world: false };
+    /// Reads, and asks others for it.
+    pub const READS_OUTSIDE: Self = Self { open_world: true, ..Self::READS };
+    /// Makes something new each time.
+    pub const MAKES: Self = Self { reads: false, destructive: Destructive::No, idempotent: false, open_world: false };
+    /// Sets something; again is the same.
+    pub const SETS: Self = Self { idempotent: true, ..Self::MAKES };
+    /// Ends something for good; again is the same.
+    pub const ENDS: Self = Self { destructive: Destructive::Yes, ..Self::SETS };
+    /// Calls a tool, which may change something outside.
+    pub const CALLS: Self =
+        Self { reads: false, destructive: Destructive::WhileToolsMayChange, idempotent: false, open_world: true };
+}
+
+/// The MCP endpoints that offer an operation as a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// None: HTTP alone.
+    No,
+    /// `/mcp` and the org endpoint.
+    Org,
+    /// `/mcp`, with a `playbook` argument, and the playbook endpoint, without.
+    Playbook,
+    /// The playbook endpoint alone.
+    OnlyPlaybook,
+    /// Every endpoint.
+    Everywhere,
+}
+
+/// An MCP endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    /// `/mcp`.
+    Own,
+    /// `/orgs/{org}/mcp`.
+    Org,
+    /// `/orgs/{org}/playbooks/{playbook}/mcp`.
+    Playbook,
+}
+
+impl Tool {
+    /// Whether `endpoint` offers it.
+    pub const fn at(self, endpoint: Endpoint) -> bool {
+        match self {
+            Self::No => false,
+            Self::Org => matches!(endpoint, Endpoint::Own | Endpoint::Org),
+            Self::Playbook => matches!(endpoint, Endpoint::Own | Endpoint::Playbook),
+            Self::OnlyPlaybook => matches!(endpoint, Endpoint::Playbook),
+            Self::Everywhere => true,
+        }
+    }
+}
+
+/// Everything fixed about an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
+    /// Its id in the OpenAPI document; the name where one operation has one route.
+    pub id: &'static str,
+    /// Its name, and that of its tool.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What it does and when to use it, 40 to 1,000 characters.
+    pub description: &'static str,
+    /// Where its route hangs.
+    pub scope: Scope,
+    /// The method of its route.
+    pub method: Method,
+    /// The rest of its path, with `{field}` for a field of the input.
+    pub path: &'static str,
+    /// The status of its success.
+    pub success: u16,
+    /// Who may.
+    pub needs: Needs,
+    /// How careful to be.
+    pub effect: Effect,
+    /// Which endpoints offer it.
+    pub tool: Tool,
+}
+
+impl Declaration {
+    /// The whole path of its route.
+    pub fn route(&self) -> String {
+        format!("{}{}", self.scope.prefix(), self.path)
+    }
+
+    /// Whether it changes something inside a playbook, so that a retired one refuses it.
+    pub const fn is_command(&self) -> bool {
+        !self.effect.reads
+    }
+}
+
+/// What an operation runs with: the program and its checked caller.
+#[derive(Clone)]
+pub struct Context {
+    /// Everything long-lived.
+    pub app: Arc<App>,
+    /// The checked caller.
+    pub caller: Arc<Caller>,
+    /// The playbook of a playbook's operation, checked to exist and to be within the caller's reach; else empty.
+    pub playbook: String,
+    /// Whether the answer goes over MCP, where the output travels twice and large fields are cut.
+    pub over_mcp: bool,
+}
+
+impl Context {
+    /// The org every read and write names.
+    pub fn org(&self) -> &str {
+        &self.caller.org
+    }
+
+    /// The present, in milliseconds since the epoch.
+    pub fn now_ms(&self) -> i64 {
+        self.app.clock.now_ms()
+    }
+}
+
+/// What a caller of one endpoint can see: descriptions may say so.
+pub struct Offer<'a> {
+    /// Everything long-lived.
+    pub app: &'a App,
+    /// The caller.
+    pub caller: &'a Caller,
+}
+
+/// One thing a caller can do.
+pub trait Operation: Send + Sync + 'static {
+    /// Everything fixed about it.
+    const DECLARATION: Declaration;
+    /// Its fields, from path, query and body as one object; a playbook's operation has no field for the playbook.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// Its output, always an object.
+    type Output: Serialize + JsonSchema + Send;
+
+    /// Does it.
+    fn run(context: Context, input: Self::Input) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// The result in plain words for the person (`mcp.md` 12).
+    fn summary(context: &Context, output: &Self::Output) -> String;
+
+    /// What it does, for this caller.
+    fn description(_offer: &Offer<'_>) -> Cow<'static, str> {
+        Cow::Borrowed(Self::DECLARATION.description)
+    }
+
+    /// Whether this caller may be offered it, besides its permissions.
+    fn offered(_offer: &Offer<'_>) -> bool {
+        true
+    }
+}
+
+/// An operation's answer: its output, written once, and its words.
+pub struct Answer {
+    /// The output as JSON.
+    pub output: Box<RawValue>,
+    /// The output in words.
+    pub summary: String,
+}
+
+type Run = fn(Context, Value) -> BoxFuture<'static, Result<Answer>>;
+
+/// An operation in the list, with its types taken away.
+pub struct Entry {
+    /// Everything fixed about it.
+    pub declaration: &'static Declaration,
+    /// Its input, as JSON Schema, with its checker.
+    pub input: InputSchema,
+    /// Its output, as JSON Schema.
+    pub output: Value,
+    run: Run,
+    describe: fn(&Offer<'_>) -> Cow<'static, str>,
+    offered: fn(&Offer<'_>) -> bool,
+}
+
+impl Entry {
+    /// The entry of `O`. Fails when its schema cannot be compiled, which a start must not survive.
+    pub fn of<O: Operation>() -> Self {
+        Self {
+            declaration: &O::DECLARATION,
+            input: InputSchema::of::<O::Input>(),
+            output: super::schema::output::<O::Output>(),
+            run: |context, input| run::<O>(context, input).boxed(),
+            describe: O::description,
+            offered: O::offered,
+        }
+    }
+
+    /// Checks `input` against the schema, all faults at once, and runs the operation.
+    pub async fn run(&self, context: Context, input: Value) -> Result<Answer> {
+        self.input.check(&input)?;
+        (self.run)(context, input).await
+    }
+
+    /// Its description for this caller.
+    pub fn describe(&self, offer: &Offer<'_>) -> Cow<'static, str> {
+        (self.describe)(offer)
+    }
+
+    /// Whether this caller may be offered it: its permissions and whatever else it needs.
+    pub fn offered(&self, offer: &Offer<'_>) -> bool {
+        self.permitted(offer.caller) && (self.offered)(offer)
+    }
+
+    /// Whether the caller has the permissions.
+    pub fn permitted(&self, caller: &Caller) -> bool {
+        match self.declaration.needs {
+            Needs::Caller => true,
+            Needs::Any(permissions) => permissions.iter().any(|permission| caller.may(*permission)),
+            Needs::Session => caller.is_person(),
+        }
+    }
+}
+
+async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
+    // The schema took it already: what still fails here is ours to mend, but the caller can act on the words.
+    let input = serde_json::from_value(input).map_err(|error| Problem::invalid("", error.to_string()))?;
+    let output = O::run(context.clone(), input).await?;
+    Ok(Answer { summary: O::summary(&context, &output), output: serde_json::value::to_raw_value(&output)? })
+}
