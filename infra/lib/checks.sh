@@ -1,0 +1,27 @@
+# Checks: what is run, with which settings.
+
+# The list of known advisories lives outside and is not asked here; a release asks it.
+check_dependencies() {
+  cargo deny --locked --config infra/deny.toml check bans licenses sources
+}
+
+nextest() {
+  cargo nextest run --locked --config-file infra/nextest.toml --profile all --color never "$@"
+}
+
+test_on_sqlite() {
+  PLAYMAKER_TEST_DATABASE=sqlite nextest
+}
+
+test_on_postgres() {
+  PLAYMAKER_TEST_DATABASE=$postgres_url nextest --test it
+}
+
+# The closing line of each test run.
+print_summaries() {
+  local database
+  for database in postgres sqlite; do
+    echo "$database:"
+    grep -E '^ +Summary' "$work/logs/$database.log"
+  done
+}

@@ -1,0 +1,41 @@
+# Steps: commands whose output nobody needs to read unless they fail.
+# A step runs in a shell of its own (so that a failing line inside a function ends it); it cannot set variables here.
+
+declare -A step_process step_began
+
+# A fresh folder for logs, sockets and data of this run. It lies outside the project, since the folders above a clone
+# may be closed to the database's own user.
+prepare_work_folder() {
+  work=$(mktemp -d "${TMPDIR:-/tmp}/playmaker-test.XXXXXX")
+  chmod 755 "$work"
+  mkdir "$work/logs"
+}
+
+# begin NAME COMMAND…: start a step and go on.
+begin() {
+  local name=$1
+  shift
+  step_began[$name]=$SECONDS
+  "$@" >"$work/logs/$name.log" 2>&1 </dev/null &
+  step_process[$name]=$!
+}
+
+# finish NAME…: wait for steps; a failure shows the step's output and ends the run.
+finish() {
+  local name
+  for name in "$@"; do
+    if wait "${step_process[$name]}"; then
+      printf '%-14s ok  %4d s\n' "$name" $((SECONDS - step_began[$name]))
+    else
+      printf '%-14s FAILED after %d s\n\n' "$name" $((SECONDS - step_began[$name]))
+      tail -n 400 "$work/logs/$name.log"
+      exit 1
+    fi
+  done
+}
+
+# step NAME COMMAND…: start a step and wait for it.
+step() {
+  begin "$@"
+  finish "$1"
+}

@@ -1,0 +1,184 @@
+//! Servers of others that a test talks to: started for one test, on a free port of loopback, and gone with it.
+//!
+//! Start reading at [`Service`]. What they run on is installed by `infra/test`; a test that finds it missing says so.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
+
+/// How long a server may take until it listens. Generous: a busy machine starts several at once.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// How often to ask whether it does.
+const POLL: Duration = Duration::from_millis(20);
+
+/// A running server; dropping it ends the process.
+pub struct Service {
+    process: Child,
+    address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Service {
+    /// Starts what `command` makes of a free port and waits until that port takes connections.
+    pub async fn start(name: &str, command: impl FnOnce(u16) -> Command) -> Self {
+        let port = free_port();
+        let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{port}.log"));
+        let output = File::create(&log).expect("the folder for temporary files can be written");
+        let process = command(port)
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().expect("a file can be shared"))
+            .stderr(output)
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name} cannot be started ({error}); run infra/test once to install it"));
+        let mut service = Self {
+            process,
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            log,
+        };
+        if timeout(START_LIMIT, service.listening()).await.ok() != Some(true) {
+            panic!("{name} did not start: {}", service.output());
+        }
+        service
+    }
+
+    /// The address of a path at this server.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// What the server printed so far.
+    pub fn output(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Whether it came to listen before it ended.
+    async fn listening(&mut self) -> bool {
+        loop {
+            if TcpStream::connect(self.address).await.is_ok() {
+                return true;
+            }
+            if self.process.try_wait().ok().flatten().is_some() {
+                return false;
+            }
+            sleep(POLL).await;
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // A failing test leaves the output behind, to be read.
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_file(&self.log);
+        }
+    }
+}
+
+/// A port nobody listens on, for a server that cannot be told to pick one itself.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+    listener.local_addr().expect("a bound listener has an address").port()
+}
+
+/// A setting that `infra/test` hands to the tests.
+pub fn setting(name: &str) -> Option<String> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program under test is configured elsewhere; these are the test's own"
+    )]
+    std::env::var(name).ok()
+}
+
+/// A path from the top of the project.
+pub fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The Node.js that `infra/npm` pins.
+pub fn node() -> PathBuf {
+    project("infra/npm/node_modules/.bin/node")
+}
+
+/// The reference MCP server with every kind of tool, over Streamable HTTP at `/mcp`.
+pub async fn everything() -> Service {
+    Service::start("everything", |port| {
+        let mut command = Command::new(node());
+        command
+            .arg(everything_program())
+            .arg("streamableHttp")
+            .env("PORT", port.to_string());
+        command
+    })
+    .await
+}
+
+/// The same server over stdio: the program and its arguments.
+pub fn everything_over_stdio() -> (String, Vec<String>) {
+    let text = |path: PathBuf| path.to_str().expect("the project's path is text").to_owned();
+    (text(node()), vec![text(everything_program()), "stdio".to_owned()])
+}
+
+fn everything_program() -> PathBuf {
+    project("infra/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+}
+
+/// Prism answering for an OpenAPI document: it checks each request against it and replies with the document's examples.
+pub async fn mock_api(document: &Path) -> Service {
+    Service::start("prism", |port| {
+        let mut command = Command::new(node());
+        command
+            .arg(project("infra/npm/node_modules/.bin/prism"))
+            .args(["mock", "--host", "127.0.0.1", "--port"]);
+        command.arg(port.to_string()).arg(document);
+        command
+    })
+    .await
+}
+
+/// A small OpenAPI 3.1 document of our own, for [`mock_api`]: a lending library behind a key in a header.
+pub fn lending_api() -> PathBuf {
+    project("tests/it/fixtures/lending.yaml")
+}
+
+#[tokio::test]
+async fn the_mocked_library_asks_for_its_key_and_then_lends() {
+    let library = mock_api(&lending_api()).await;
+    let http = reqwest_client();
+    let refused = http.get(library.url("/books")).send().await.unwrap();
+    assert_eq!(refused.status(), 401);
+    let lent = http
+        .get(library.url("/books/b-1"))
+        .header("x-library-key", "any")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(lent.status(), 200, "{}", library.output());
+    assert!(lent.text().await.unwrap().contains("The Salt Road"));
+}
+
+#[tokio::test]
+async fn the_reference_server_also_speaks_over_stdio() {
+    let (program, arguments) = everything_over_stdio();
+    let mut process = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    // With its input closed it has nobody to talk to and ends by itself.
+    timeout(START_LIMIT, process.wait()).await.unwrap().unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test's own request, not the program's")]
+fn reqwest_client() -> reqwest::Client {
+    reqwest::Client::new()
+}
