@@ -22,6 +22,6 @@ print_summaries() {
   local database
   for database in postgres sqlite; do
     echo "$database:"
-    grep -E '^ +Summary' "$work/logs/$database.log"
+    grep -E '^ +Summary' "$work/logs/$database.log" || echo '     no summary'
   done
 }
