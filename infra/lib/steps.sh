@@ -17,8 +17,11 @@ begin() {
   local name=$1
   shift
   step_began[$name]=$SECONDS
+  # Job control gives the step a process group of its own, so that it ends whole when the run is interrupted.
+  set -m
   "$@" >"$work/logs/$name.log" 2>&1 </dev/null &
   step_process[$name]=$!
+  set +m
 }
 
 # ended NAME: wait for a step and say how it went; a failure shows the step's output.
@@ -51,11 +54,4 @@ step() {
 check() {
   begin "$@"
   ended "$1" || failed_steps+=("$1")
-}
-
-# Ends the run with a failure if a check failed.
-conclude() {
-  [ ${#failed_steps[@]} -gt 0 ] || return 0
-  echo "failed: ${failed_steps[*]}"
-  exit 1
 }

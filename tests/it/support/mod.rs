@@ -1,4 +1,0 @@
-//! What tests share.
-pub mod browser;
-pub mod peers;
-pub mod services;
