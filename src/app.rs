@@ -7,6 +7,8 @@ use aws_lc_rs::hmac;
 
 use crate::clock::SharedClock;
 use crate::config::Settings;
+use crate::connections::Connections;
+use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::connections::secrets::SecretsStore;
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
@@ -20,7 +22,7 @@ use crate::store::Store;
 /// The program: what every request reaches.
 pub struct App {
     /// What the operator set.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// The present.
     pub clock: SharedClock,
     /// New ids.
@@ -33,6 +35,8 @@ pub struct App {
     pub ledger: Ledger,
     /// Credentials at rest.
     pub secrets: SecretsStore,
+    /// What people connected, and could connect.
+    pub connections: Connections,
     /// The one way out.
     pub egress: egress::Client,
     /// All a caller can do.
@@ -75,6 +79,9 @@ impl App {
             Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
+        let settings = Arc::new(settings);
+        let catalogue = catalogue(&settings)?;
+        let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue);
         let access = Access::of(&settings, &account);
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
@@ -86,6 +93,7 @@ impl App {
             access,
             ledger,
             secrets,
+            connections,
             egress,
             operations: Operations::all(),
             address,
@@ -138,6 +146,14 @@ impl App {
         self.lifecycle.drained().await;
         self.ledger.store().close().await;
     }
+}
+
+fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {
+    let files = match &settings.connections.providers_dir {
+        Some(folder) => read_folder(folder).map_err(|fault| StartError(fault.to_string()))?,
+        None => Vec::new(),
+    };
+    Catalogue::with(&files).map_err(|fault| StartError(fault.to_string()))
 }
 
 fn egress_policy(

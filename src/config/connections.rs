@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::secret::Secret;
 
 /// Who may add a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Adders {
     /// Everybody who is a person and may write in the org.
@@ -18,7 +18,7 @@ pub enum Adders {
 }
 
 /// The types a connection written by hand may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ServerType {
     /// A remote MCP server.
@@ -28,7 +28,7 @@ pub enum ServerType {
 }
 
 /// The kinds of credential a connection may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CredentialKind {
     /// A person's consent at the provider.

@@ -99,8 +99,8 @@ pub(super) fn yaml(text: &str) -> Result<Node, Malformed> {
 pub(super) fn json(text: &str) -> Result<Node, Malformed> {
     serde_json::from_str::<JsonNode>(text).map(Node::from).map_err(|error| {
         let place = Place {
-            line: error.line() as u64,
-            column: error.column() as u64,
+            line: error.line().max(1) as u64,
+            column: error.column().max(1) as u64,
         };
         let expected = if error.is_data() { "each key once" } else { "JSON" };
         Malformed { place, expected }

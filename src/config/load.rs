@@ -81,10 +81,6 @@ fn allowed_origins(sheet: &mut Sheet) -> Result<Vec<String>, Refusal> {
 }
 
 /// The variables of this process; those that are not UTF-8 are left out. The only reader of them.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the process's edge: everything else is handed what was read here"
-)]
 pub fn environment() -> Environment {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -66,9 +66,9 @@ fn parts(text: &str) -> Result<Vec<Part<'_>>, &'static str> {
     while let Some(dollar) = rest.find('$') {
         let (before, from) = rest.split_at(dollar);
         parts.push(Part::Literal(before));
-        if from.starts_with("$$") {
+        if let Some(after) = from.strip_prefix("$$") {
             parts.push(Part::Literal("$"));
-            rest = &from[2..];
+            rest = after;
         } else if let Some(inner) = from.strip_prefix("${") {
             let (inner, after) = inner.split_once('}').ok_or(FORM)?;
             let (name, fallback) = match inner.split_once(":-") {

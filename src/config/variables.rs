@@ -79,7 +79,7 @@ pub(super) fn log_filter(environment: &Environment) -> Result<String, Refusal> {
     let text = get(environment, "RUST_LOG")
         .filter(|text| !text.is_empty())
         .unwrap_or(DEFAULT_LOG_FILTER);
-    match crate::telemetry::filter(text) {
+    match tracing_subscriber::EnvFilter::builder().parse(text) {
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err(Refusal::variable(
             "RUST_LOG",

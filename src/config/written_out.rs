@@ -5,6 +5,7 @@ use url::Url;
 use super::decode::Fault;
 use super::document::{Node, Shape};
 use super::references;
+use crate::connections::credential_look::{LookPlace, looks_like_credential};
 
 /// Fields of a tool server whose texts may hold references.
 const WITH_REFERENCES: [&str; 2] = ["headers", "env"];
@@ -53,30 +54,39 @@ fn text_of(field: &str, text: &str) -> Result<(), Fault> {
 }
 
 fn written(field: &str, text: &str) -> Result<(), Fault> {
-    if let Ok(url) = Url::parse(text)
-        && url.has_host()
-    {
-        if url.password().is_some() {
-            return Err(Fault::new("an address without a password"));
+    let found = match address(text) {
+        Some(mut url) => {
+            if url.password().is_some() {
+                return Err(Fault::new("an address without a password"));
+            }
+            // Unlike in what people add, an operator's address may name a user, as long as it is no token.
+            let user = url.username().to_owned();
+            let in_user = looks_like_credential(&user, LookPlace::HeaderValue);
+            let _ = url.set_username("");
+            in_user || looks_like_credential(url.as_str(), LookPlace::Address)
         }
-        let user = (!url.username().is_empty()).then(|| url.username().to_owned());
-        if url
-            .query_pairs()
-            .map(|(_, value)| value.into_owned())
-            .chain(user)
-            .any(|part| looks_like_credential(&part))
-        {
-            return Err(Fault::new(IN_A_VARIABLE));
+        None if ["headers", "env", "args"].contains(&field) => {
+            let after_equals = text.split_once('=').filter(|_| field == "args").map(|(_, value)| value);
+            value(text) || after_equals.is_some_and(value)
         }
-    }
-    let after_equals = text.split_once('=').filter(|_| field == "args").map(|(_, value)| value);
-    if looks_like_credential(text) || after_equals.is_some_and(looks_like_credential) {
+        None => looks_like_credential(text, LookPlace::Text),
+    };
+    if found {
         return Err(Fault::new(IN_A_VARIABLE));
     }
     Ok(())
 }
 
-fn looks_like_credential(text: &str) -> bool {
-    // Replaced by the one list of looks in `connections` as soon as it is merged.
-    text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----")
+fn address(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(Url::has_host)
+}
+
+/// Looks at the value of a header, a variable or an argument. A path of a file is long and varied, yet no credential.
+fn value(text: &str) -> bool {
+    let is_path = |item: &str| item.starts_with(['/', '.', '~']);
+    looks_like_credential(text, LookPlace::Text)
+        || text
+            .split(':')
+            .filter(|item| !is_path(item))
+            .any(|item| looks_like_credential(item, LookPlace::HeaderValue))
 }

@@ -1,7 +1,63 @@
 //! Connections: the services and tool servers people give their org through their agent.
 //!
-//! Start with [`catalogue`], the providers a person may connect and how each wants its credential, then [`secrets`],
-//! which keeps what a person gives. A connection's credential never leaves this room but for the request it belongs to.
+//! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
+//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; and [`secrets`], which
+//! keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request it belongs to.
 
 pub mod catalogue;
+pub mod credential_look;
+mod record;
+mod rows;
 pub mod secrets;
+mod standing;
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+pub use rows::Filter;
+pub use record::{Because, Connect, Credential, Entry, Record, Status, View};
+
+use crate::config::Settings;
+use crate::ledger::Ledger;
+use catalogue::{Catalogue, ValueIn};
+use secrets::SecretsStore;
+
+/// Everything about connections that lives as long as the server.
+#[derive(Clone)]
+pub struct Connections {
+    ledger: Ledger,
+    secrets: SecretsStore,
+    settings: Arc<Settings>,
+    catalogue: Arc<Catalogue>,
+}
+
+/// A credential on its way into a request: the value as it is written there, scheme and all.
+#[derive(Clone)]
+pub struct Placed {
+    /// Header, query or cookie.
+    pub place: ValueIn,
+    /// Its name there.
+    pub name: String,
+    /// What is written, such as `Bearer …`.
+    pub written: Zeroizing<String>,
+    /// The bare value, to be scrubbed from whatever comes back.
+    pub bare: Zeroizing<String>,
+}
+
+impl Connections {
+    /// Over the ledger and the secrets store, under the operator's rules.
+    pub fn new(ledger: Ledger, secrets: SecretsStore, settings: Arc<Settings>, catalogue: Catalogue) -> Self {
+        Self { ledger, secrets, settings, catalogue: Arc::new(catalogue) }
+    }
+
+    /// The providers there are.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The operator's settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}

@@ -94,7 +94,12 @@ impl Client {
     ///
     /// [`Failure::NotAllowed`].
     pub fn check_address(&self, text: &str, provenance: Provenance) -> Result<Url, Failure> {
-        self.policy.judge_text(text, provenance).map(|(url, _)| url)
+        let judged = self.policy.judge_text(text, provenance);
+        judged.map(|(url, _)| url).inspect_err(|failure| {
+            if let Failure::NotAllowed { rule } = failure {
+                tracing::info!(rule, "the text of an address is refused");
+            }
+        })
     }
 
     /// Judges `url` and every address its host resolves to.

@@ -168,7 +168,12 @@ mod tests {
         let keys = Keys::of(&[entry(sha256(text)), entry(sha256("too-short"))]);
         assert!(keys.find(text, 0).is_some());
         assert!(keys.find("too-short", 0).is_none());
-        for text in [&"x".repeat(19), &"x".repeat(257), "a key with spaces in it", "schlüssel-mit-umlaut-12"] {
+        for text in [
+            &"x".repeat(19),
+            &"x".repeat(257),
+            "a key with spaces in it",
+            "schlüssel-mit-umlaut-12",
+        ] {
             assert!(!is_possible(text), "{text}");
         }
     }

@@ -27,13 +27,15 @@ pub(super) struct Agreement {
 
 /// Finds the revision, or says why there is none.
 pub(super) fn agree(message: &Message, headers: &HeaderMap) -> Result<Agreement, RpcError> {
-    if message.method == "initialize" {
+    let modern_meta = message.meta().is_some_and(|meta| meta.contains_key(META_REVISION));
+    // An `initialize` that says its revision in the modern way alone opens no handshake: it asks for a method that the
+    // modern era does not have. One that says it in both ways is a handshake.
+    if message.method == "initialize" && (message.params.contains_key("protocolVersion") || !modern_meta) {
         return handshake(message, headers);
     }
     let says_modern = |value: &HeaderValue| value.to_str().is_ok_and(names_modern);
-    let modern = message.meta().is_some_and(|meta| meta.contains_key(META_REVISION))
-        || message.method == "server/discover"
-        || headers.get_all(VERSION_HEADER).iter().any(says_modern);
+    let modern =
+        modern_meta || message.method == "server/discover" || headers.get_all(VERSION_HEADER).iter().any(says_modern);
     match (modern, message.id.is_some()) {
         (true, true) => complete(message, headers),
         (true, false) => notified(message, headers),

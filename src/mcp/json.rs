@@ -4,6 +4,7 @@
 //! arrays and objects lie in a `Vec`, while texts and numbers are still read by serde_json. A property test holds this
 //! reader to serde_json's own verdicts.
 
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 /// Why a text is not read.
@@ -60,13 +61,16 @@ pub fn read(text: &str, max_depth: usize, watched: impl Fn(&[&str]) -> bool) -> 
                     value = Value::Array(items);
                 }
                 Open::Object { mut members, member } => {
-                    // The name is kept only where it may have to be told: this object is outermost or near it.
-                    let name = (repeated.is_none() && members.contains_key(&member)).then(|| member.clone());
-                    members.insert(member, value);
-                    if let Some(name) = name
-                        && path(&open).is_some_and(|path| watched(&path))
-                    {
-                        repeated = Some(name);
+                    match members.entry(member) {
+                        Entry::Vacant(place) => {
+                            place.insert(value);
+                        }
+                        Entry::Occupied(mut place) => {
+                            if repeated.is_none() && path(&open).is_some_and(|path| watched(&path)) {
+                                repeated = Some(place.key().clone());
+                            }
+                            place.insert(value);
+                        }
                     }
                     if reader.more(b'}')? {
                         let member = reader.member()?;

@@ -21,7 +21,7 @@ pub(super) struct Message {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Refused {
     pub(super) id: Option<Value>,
-    pub(super) error: RpcError,
+    pub(super) error: Box<RpcError>,
 }
 
 impl Message {
@@ -44,7 +44,7 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Refused> {
     );
     let unread = |words: &'static str| Refused {
         id: None,
-        error: RpcError::parse(words),
+        error: Box::new(RpcError::parse(words)),
     };
     let text = std::str::from_utf8(body).map_err(|_| unread("The body is not UTF-8."))?;
     let parsed = json::read(text, MAX_DEPTH, watched).map_err(|fault| match fault {
@@ -61,7 +61,7 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Refused> {
 fn refused(id: Option<Value>, words: impl Into<std::borrow::Cow<'static, str>>) -> Refused {
     Refused {
         id,
-        error: RpcError::invalid_request(words),
+        error: Box::new(RpcError::invalid_request(words)),
     }
 }
 

@@ -102,7 +102,7 @@ async fn handle<S: Service>(
             let uri = text(params, "uri")?;
             match service.read_resource(&uri, &request).await? {
                 Some(contents) => Answer::List("contents", GUIDES_FRESH_MS, contents),
-                None => return Err(RpcError::unknown_resource(&uri, agreement.revision)),
+                None => return Err(RpcError::unknown_resource(&uri, agreement.era)),
             }
         }
     }))

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::revision::Revision;
+use super::revision::{Era, Revision};
 
 /// The most characters of a caller's own word that an error repeats.
 const MAX_ECHO: usize = 128;
@@ -63,8 +63,11 @@ impl RpcError {
     }
 
     /// An unknown resource: −32602, or −32002 in the revisions before 2026-07-28.
-    pub(super) fn unknown_resource(uri: &str, revision: Revision) -> Self {
-        let code = if revision.is_modern() { -32602 } else { -32002 };
+    pub(super) fn unknown_resource(uri: &str, era: Era) -> Self {
+        let code = match era {
+            Era::Modern => -32602,
+            Era::Legacy => -32002,
+        };
         let uri = cut(uri);
         Self::new(code, format!("Unknown resource: {uri}")).with(json!({ "uri": uri }))
     }
@@ -86,6 +89,15 @@ impl RpcError {
     /// −32020: a header does not agree with the body.
     pub(super) fn header_mismatch(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(-32020, message)
+    }
+
+    /// −32021: the client did not say that it can do what the tool needs of it.
+    pub(super) fn missing_capability(needed: &str) -> Self {
+        Self::new(
+            -32021,
+            format!("The client did not declare the capability {needed}, which this tool needs."),
+        )
+        .with(json!({ "requiredCapabilities": { needed: {} } }))
     }
 
     /// −32022: a revision this server does not speak.

@@ -107,7 +107,10 @@ fn check<S: Service>(service: &S, parts: &Parts, body: &[u8]) -> Checked {
         Ok(message) => message,
         Err(refused) => return Checked::Refused(StatusCode::BAD_REQUEST, refused),
     };
-    let refuse = |status, id, error| Checked::Refused(status, Refused { id, error });
+    let refuse = |status, id, error| {
+        let error = Box::new(error);
+        Checked::Refused(status, Refused { id, error })
+    };
     let agreement = match agreement::agree(&message, &parts.headers) {
         Ok(agreement) => agreement,
         Err(error) => return refuse(StatusCode::BAD_REQUEST, message.id, error),
@@ -116,7 +119,10 @@ fn check<S: Service>(service: &S, parts: &Parts, body: &[u8]) -> Checked {
         return Checked::Notified;
     }
     match Method::known(&message.method, agreement.era, service.capabilities()) {
-        Some(method) => Checked::Handle(message, method, agreement),
+        Some(method) => match undeclared(service, method, agreement.era, &message) {
+            None => Checked::Handle(message, method, agreement),
+            Some(error) => refuse(StatusCode::BAD_REQUEST, message.id, error),
+        },
         None => {
             let status = match agreement.era {
                 Era::Modern => StatusCode::NOT_FOUND,
@@ -126,6 +132,19 @@ fn check<S: Service>(service: &S, parts: &Parts, body: &[u8]) -> Checked {
             refuse(status, message.id, error)
         }
     }
+}
+
+/// The error of a tool that needs more of its client than the client declares.
+fn undeclared<S: Service>(service: &S, method: Method, era: Era, message: &message::Message) -> Option<RpcError> {
+    if (method, era) != (Method::CallTool, Era::Modern) {
+        return None;
+    }
+    let needed = service.needed_capability(message.params.get("name")?.as_str()?)?;
+    let declared = message.meta()?.get(agreement::META_CAPABILITIES)?;
+    declared
+        .get(needed)
+        .is_none()
+        .then(|| RpcError::missing_capability(needed))
 }
 
 async fn handle<S: Service>(

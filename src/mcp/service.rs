@@ -29,6 +29,13 @@ pub trait Service: Send + Sync + 'static {
     /// The tools this caller may call here, in their order, as `tools/list` writes them.
     fn tools(&self) -> impl Future<Output = Result<Vec<Json>, RpcError>> + Send;
 
+    /// A capability without which the client cannot call the tool at all, looked at for modern clients alone.
+    ///
+    /// No tool of the product has one: what they ask of a client they ask only where it is declared.
+    fn needed_capability(&self, _tool: &str) -> Option<&'static str> {
+        None
+    }
+
     /// Calls a tool. One that is not among [`Service::tools`] is [`RpcError::unknown_tool`].
     fn call(
         &self,

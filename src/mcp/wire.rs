@@ -76,7 +76,7 @@ pub(super) fn stream_response(body: Body) -> Response<Body> {
 
 /// A request refused before it is handled: a JSON-RPC error with its own status.
 pub(super) fn refusal(status: StatusCode, refused: &Refused) -> Response<Body> {
-    let (jsonrpc, id, error) = ("2.0", refused.id.as_ref(), &refused.error);
+    let (jsonrpc, id, error) = ("2.0", refused.id.as_ref(), &*refused.error);
     json_response(status, "application/json", &Failure { jsonrpc, id, error })
 }
 

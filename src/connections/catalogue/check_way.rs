@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::address::is_name;
 use super::check::Check;
 use super::headers;
-use super::way::{Encode, Kind, Put, Registration, ValueIn, Way};
+use super::oauth::Registration;
+use super::way::{Encode, Kind, Put, ValueIn, Way};
 use super::yaml::Fault;
 
 const AUTHORIZATION: &[Kind] = &[Kind::Authorization];

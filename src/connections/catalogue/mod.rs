@@ -9,6 +9,7 @@ mod check_way;
 mod embedded;
 mod folder;
 pub mod headers;
+mod oauth;
 mod offer;
 mod pattern;
 mod provider;
@@ -24,16 +25,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use folder::read_folder;
+pub use oauth::{
+    AnswerForm, ClientAuth, Pkce, Refresh, Registration, RequestBody, Revoke, RevokeEnds, RevokeMethod, RevokedToken,
+    Rotates, Scopes, Separator, TokenAnswer,
+};
 pub use offer::{Rules, Shown, variable};
 pub use provider::{
     Document, Hints, Identity, IdentityFrom, Limits, Method, Placeholder, PlaceholderIn, Provider, Request, Server,
     Type, Where,
 };
 pub use resolve::{Resolved, Source};
-pub use way::{
-    AnswerForm, ClientAuth, Encode, Field, Kind, OperatorValue, Pkce, Put, Refresh, Registration, RequestBody, Revoke,
-    RevokeEnds, RevokeMethod, RevokedToken, Rotates, Scopes, Separator, TokenAnswer, ValueIn, Way,
-};
+pub use way::{Encode, Field, Kind, OperatorValue, Put, ValueIn, Way};
 pub use yaml::Fault;
 
 use check::Check;

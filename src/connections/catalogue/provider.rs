@@ -42,6 +42,14 @@ pub struct Provider {
     pub identity: Option<Identity>,
 }
 
+impl Provider {
+    /// Host of its server as shown to people before anything is filled in; a placeholder stands in it in braces.
+    pub fn host(&self) -> &str {
+        let after = self.server.url.split_once("://").map_or("", |(_, after)| after);
+        after.split(['/', '?']).next().unwrap_or_default()
+    }
+}
+
 /// A part of an address that a person fills in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

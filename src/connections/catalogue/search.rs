@@ -2,6 +2,11 @@
 
 use super::Provider;
 
+/// Words that say nothing about a service.
+const EMPTY_WORDS: [&str; 16] = [
+    "a", "an", "and", "at", "by", "for", "from", "in", "its", "my", "of", "on", "or", "the", "to", "with",
+];
+
 /// How well a provider answers the words asked for: 0 when not at all.
 ///
 /// A word counts most in the name and the title, less among the terms, least in the description; a prefix of at least
@@ -16,6 +21,7 @@ pub(super) fn score(provider: &Provider, asked: &[String]) -> u32 {
     ];
     asked
         .iter()
+        .filter(|word| !EMPTY_WORDS.contains(&word.as_str()))
         .map(|word| {
             fields
                 .iter()

@@ -4,10 +4,10 @@
 //! `1.<key id>.<nonce, wrapped data key, tag>.<nonce, ciphertext, tag>`, the last two in base64url.
 //! Nonces are 96 random bits (NIST SP 800-38D, section 8.2.2); each data key seals exactly one value.
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, MAX_TAG_LEN, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::Error;
 use super::key_ring::{KEY_BYTES, KeyRing, is_key_id};
@@ -142,17 +142,18 @@ impl KeyRing {
     fn encrypt(&self, key: &[u8; KEY_BYTES], associated: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
         let nonce = self.ids.bytes::<NONCE_LEN>();
         // Room for the whole answer, so that no growth leaves a copy of the plaintext behind.
-        let mut out = Vec::with_capacity(NONCE_LEN + plaintext.len());
+        let mut out = Vec::with_capacity(NONCE_LEN + plaintext.len() + MAX_TAG_LEN);
         out.extend_from_slice(&nonce);
         out.extend_from_slice(plaintext);
-        let tag = cipher(key)?
-            .seal_in_place_separate_tag(
-                Nonce::assume_unique_for_key(nonce),
-                Aad::from(associated),
-                &mut out[NONCE_LEN..],
-            )
-            .map_err(|_| Error::Unreadable)?;
-        out.extend_from_slice(tag.as_ref());
+        let cipher = cipher(key)?;
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        match cipher.seal_in_place_separate_tag(nonce, Aad::from(associated), &mut out[NONCE_LEN..]) {
+            Ok(tag) => out.extend_from_slice(tag.as_ref()),
+            Err(_) => {
+                out.zeroize();
+                return Err(Error::Unreadable);
+            }
+        }
         Ok(out)
     }
 }

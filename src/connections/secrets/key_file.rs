@@ -16,7 +16,7 @@ use super::key_ring::{KEY_BYTES, KeyRing};
 use crate::ids::Ids;
 
 /// The most bytes of a key file; 32 keys take less.
-const MAX_BYTES: u64 = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// Reads the key file, and makes it with one fresh key where there is none.
 ///
@@ -55,8 +55,9 @@ fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Misconfigured> {
     };
     // The open file is asked, not the path: what is checked is what is read.
     check_private(path, &file)?;
-    let mut text = Zeroizing::new(String::with_capacity(1024));
-    file.take(MAX_BYTES)
+    // Room for all of it, so that no growth leaves a copy of a key behind.
+    let mut text = Zeroizing::new(String::with_capacity(MAX_BYTES));
+    file.take(MAX_BYTES as u64)
         .read_to_string(&mut text)
         .map_err(|error| unreadable(path, &error))?;
     Ok(Some(text))

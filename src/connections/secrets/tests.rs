@@ -42,6 +42,7 @@ fn what_is_sealed_opens_in_its_place_and_shows_nothing() {
     assert_ne!(sealed, ring.seal(PLACE, b"hunter2").unwrap());
 }
 
+/// Security case 13.
 #[test]
 fn a_value_moved_to_another_row_org_version_or_field_does_not_open() {
     let ring = ring(&[("a", 1)]);
@@ -78,6 +79,7 @@ fn parts_of_two_values_cannot_be_mixed() {
     assert_eq!(open(&ring, PLACE, &format!("{head}.{tail}")), Err(Error::Unreadable));
 }
 
+/// Security case 13.
 #[test]
 fn a_wrong_key_an_unknown_key_and_a_swapped_id_are_told_apart() {
     let sealed = ring(&[("a", 1)]).seal(PLACE, b"hunter2").unwrap();
@@ -93,6 +95,7 @@ fn a_wrong_key_an_unknown_key_and_a_swapped_id_are_told_apart() {
     );
 }
 
+/// Security case 14, for one value.
 #[test]
 fn after_a_rekey_the_old_key_can_be_taken_out() {
     let old = ring(&[("a", 1)]);
@@ -219,6 +222,7 @@ mod key_file {
         assert_eq!(open(&again, PLACE, &sealed), Ok(b"hunter2".to_vec()));
     }
 
+    /// Security case 15.
     #[test]
     fn a_file_others_may_read_is_refused_with_what_to_do() {
         let folder = Folder::new();

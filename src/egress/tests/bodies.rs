@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use async_compression::Level;
 use async_compression::tokio::write::{BrotliEncoder, GzipEncoder, ZstdEncoder};
 use bytes::Bytes;
 use tokio::io::AsyncWriteExt;
@@ -10,7 +11,7 @@ use super::{Served, client, failed, get, ok};
 async fn encoded(name: &str, plain: &[u8]) -> Vec<u8> {
     macro_rules! through {
         ($encoder:ident) => {{
-            let mut encoder = $encoder::new(Vec::new());
+            let mut encoder = $encoder::with_quality(Vec::new(), Level::Fastest);
             encoder.write_all(plain).await.unwrap();
             encoder.shutdown().await.unwrap();
             encoder.into_inner()
@@ -45,7 +46,7 @@ async fn encoded_answers_are_read_plain() {
 
 #[tokio::test]
 async fn bombs_are_cut_off_by_their_ratio() {
-    let zeros = vec![0; 8 << 20];
+    let zeros = vec![0; 4 << 20];
     for name in ["gzip", "br", "zstd"] {
         let answer = ok(&format!("Content-Encoding: {name}\r\n"), &encoded(name, &zeros).await);
         assert_eq!(failed(read(answer, 16 << 20).await), Failure::TooLarge, "{name}");

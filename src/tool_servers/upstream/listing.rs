@@ -79,6 +79,8 @@ pub struct Listing {
     pub ttl_ms: Option<u64>,
     /// Tools that cannot be used, and why: `bad_name`, `schema_too_large` or `bad_header_mark`.
     pub left_out: Vec<(String, &'static str)>,
+    /// [`super::Upstream::list_changes`] when the reading began: once that tells more, the list is old.
+    pub as_of_change: u64,
 }
 
 /// Collects the pages of one list.
@@ -92,9 +94,12 @@ pub(super) struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     /// Nothing read yet; `marks_count` where header marks are followed (2026-07-28 over HTTP).
-    pub(super) fn new(marks_count: bool, scrub: &'a Scrub) -> Self {
+    pub(super) fn new(marks_count: bool, as_of_change: u64, scrub: &'a Scrub) -> Self {
         Self {
-            listing: Listing::default(),
+            listing: Listing {
+                as_of_change,
+                ..Listing::default()
+            },
             names: HashSet::new(),
             cursors: HashSet::new(),
             marks_count,
@@ -241,7 +246,7 @@ mod tests {
 
     fn read(pages: Vec<Value>) -> Result<Listing, Trouble> {
         let scrub = unscrubbed();
-        let mut all = Pages::new(true, &scrub);
+        let mut all = Pages::new(true, 0, &scrub);
         for page in pages {
             all.take(page)?;
         }

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 pub use answer::Called;
@@ -110,7 +110,7 @@ pub struct Upstream {
 
 enum Wire {
     Http(http::Http),
-    Process(process::Process),
+    Process(Box<process::Process>),
 }
 
 impl Upstream {
@@ -131,7 +131,11 @@ impl Upstream {
         Self {
             breaker: Breaker::new(surroundings.clock.clone()),
             scrub: surroundings.scrub.clone(),
-            wire: Wire::Process(process::Process::new(entry, surroundings, list_changes.clone())),
+            wire: Wire::Process(Box::new(process::Process::new(
+                entry,
+                surroundings,
+                list_changes.clone(),
+            ))),
             list_changes,
         }
     }
@@ -142,10 +146,9 @@ impl Upstream {
         let listed = async {
             self.open().await?;
             timeout(LISTING, self.list_pages()).await.unwrap_or_else(|_| {
-                Err(Trouble {
-                    timed_out: true,
-                    ..Trouble::failing("The server did not list its tools within 10 seconds.")
-                })
+                Err(Trouble::timed_out(
+                    "The server did not list its tools within 10 seconds.",
+                ))
             })
         };
         let listed = listed.await.map_err(|trouble| self.scrubbed(trouble));
@@ -225,7 +228,7 @@ impl Upstream {
             Wire::Http(http) => http.is_modern().await,
             Wire::Process(_) => false,
         };
-        let mut pages = Pages::new(marks_count, &self.scrub);
+        let mut pages = Pages::new(marks_count, self.list_changes(), &self.scrub);
         let mut cursor = None;
         let mut bytes_left = listing::LIST_BYTES;
         for _ in 0..listing::PAGES {
@@ -285,7 +288,9 @@ impl Upstream {
             let next = match reply.outcome {
                 Ok(result) => answer::read(Ok(result)),
                 Err(Refusal::Rpc(error)) => answer::read(Err(error)),
-                Err(Refusal::Rights) => Next::Done(answer::tool_error(answer::RIGHTS_REFUSED, Value::Null)),
+                Err(Refusal::Rights) => {
+                    Next::Done(answer::tool_error(answer::RIGHTS_REFUSED, json!({ "status": 403 })))
+                }
             };
             let mut called = match next {
                 Next::Done(called) => called,

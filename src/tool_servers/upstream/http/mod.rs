@@ -222,7 +222,11 @@ fn stale(posted: &Posted, agreed: &Agreed) -> Option<bool> {
         Era::Legacy if complaint(RpcError::speaks_modern) => Some(true),
         Era::Legacy if agreed.has_session() && posted.status == StatusCode::NOT_FOUND => Some(false),
         // Some servers answer 400 for a session they forgot, with a code of the transport's own range.
-        Era::Legacy if posted.status == StatusCode::BAD_REQUEST && complaint(is_of_transport) => Some(false),
+        Era::Legacy
+            if agreed.has_session() && posted.status == StatusCode::BAD_REQUEST && complaint(is_of_transport) =>
+        {
+            Some(false)
+        }
         Era::Modern if complaint(|error| error.code == message::UNSUPPORTED_REVISION) => Some(true),
         Era::Modern if refused && (posted.outcome.is_none() || complaint(is_of_transport)) => Some(true),
         _ => None,

@@ -65,7 +65,11 @@ impl Shared {
             };
             let wait = match posted.status {
                 StatusCode::UNAUTHORIZED => {
-                    return Err(Trouble::new(Because::KeyRefused, "The server refuses the credential.").after_sending());
+                    // Refused before it was looked at: the call certainly had no effect.
+                    if let Some((progress, _)) = progress {
+                        progress.not_sent();
+                    }
+                    return Err(Trouble::new(Because::KeyRefused, "The server refuses the credential."));
                 }
                 StatusCode::TOO_MANY_REQUESTS => {
                     let asked = self.retry_after(&posted.headers);

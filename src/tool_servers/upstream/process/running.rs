@@ -151,10 +151,19 @@ impl Lines {
         self.waiting().is_some()
     }
 
-    /// How long nobody has used the process; `None` while somebody does.
-    pub(super) fn idle_ms(&self) -> Option<i64> {
-        let used = self.waiting().as_ref().is_some_and(|waiting| !waiting.is_empty());
-        (!used).then(|| self.clock.now_ms() - self.last_used_ms.load(Ordering::SeqCst))
+    /// Takes no more requests where nobody used the process for `bound_ms`. Otherwise tells in how many milliseconds
+    /// that may be so; `None` while somebody uses it.
+    pub(super) fn end_where_idle(&self, bound_ms: i64) -> Option<i64> {
+        let mut waiting = self.waiting();
+        if waiting.as_ref().is_some_and(|waiting| !waiting.is_empty()) {
+            return None;
+        }
+        let idle_ms = self.clock.now_ms() - self.last_used_ms.load(Ordering::SeqCst);
+        if idle_ms >= bound_ms {
+            *waiting = None;
+            return Some(0);
+        }
+        Some((bound_ms - idle_ms).clamp(1, bound_ms))
     }
 
     fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Outcome>>>> {

@@ -25,6 +25,8 @@ const LINE_BYTES: usize = 4 << 20;
 const IDLE_MS: i64 = 10 * 60 * 1000;
 /// How long a process has for each step of its end.
 const ENDING: Duration = Duration::from_secs(5);
+/// How long the output of a process that exited is still read.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Starts the process of an entry.
 pub(super) fn start(
@@ -60,13 +62,10 @@ pub(super) fn start(
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let (writer, queue) = mpsc::channel(QUEUE);
     let lines = Arc::new(Lines::new(writer, surroundings.clock.clone(), list_changes.clone()));
-    let (stop, over, input_over) = (
-        CancellationToken::new(),
-        CancellationToken::new(),
-        CancellationToken::new(),
-    );
+    let (stop, over) = (CancellationToken::new(), CancellationToken::new());
+    let (input_over, output_over) = (CancellationToken::new(), CancellationToken::new());
     tokio::spawn(write_lines(stdin, queue, input_over.clone()));
-    tokio::spawn(read_lines(stdout, lines.clone(), stop.clone()));
+    tokio::spawn(read_lines(stdout, lines.clone(), output_over.clone()));
     tokio::spawn(log_stderr(stderr, entry.command.clone(), surroundings.scrub.clone()));
     let supervisor = Supervisor {
         child,
@@ -75,6 +74,7 @@ pub(super) fn start(
         lines: lines.clone(),
         stop: stop.clone(),
         input_over,
+        output_over,
         over: over.clone(),
         ends: ends.clone(),
         surroundings: surroundings.clone(),
@@ -97,6 +97,7 @@ struct Supervisor {
     lines: Arc<Lines>,
     stop: CancellationToken,
     input_over: CancellationToken,
+    output_over: CancellationToken,
     over: CancellationToken,
     ends: Arc<Ends>,
     surroundings: Surroundings,
@@ -105,25 +106,28 @@ struct Supervisor {
 
 impl Supervisor {
     async fn run(mut self) {
-        let asked_to_end = tokio::select! {
-            _ = self.child.wait() => false,
-            () = self.stop.cancelled() => true,
-            () = idle(&self.lines, &self.surroundings) => true,
+        let end = tokio::select! {
+            _ = self.child.wait() => End::Exited,
+            () = self.output_over.cancelled() => End::Silent,
+            () = self.stop.cancelled() => End::Asked,
+            () = idle(&self.lines, &self.surroundings) => End::Asked,
         };
-        // A process that closed its output ended by itself, though it still runs.
-        let by_itself = !asked_to_end || !self.lines.is_open();
-        self.lines.end();
-        if by_itself {
+        if end != End::Asked {
             self.ends.note(self.surroundings.clock.now_ms());
         }
-        if asked_to_end {
-            self.end().await;
+        if end == End::Exited {
+            // Whatever it left behind in its group ends with it, and its last answers are still read.
+            self.group.signal(Signal::KILL);
+            let _ = timeout(LAST_ANSWERS, self.output_over.cancelled()).await;
         }
-        // Whatever the process left behind in its group ends with it.
-        self.group.signal(Signal::KILL);
-        self.group.0 = None;
-        // The next process may have other tools.
+        // The next process may have other tools; who waits for this one learns of its end after that is noted.
         self.list_changes.fetch_add(1, Ordering::SeqCst);
+        self.lines.end();
+        if end != End::Exited {
+            self.end().await;
+            self.group.signal(Signal::KILL);
+        }
+        self.group.0 = None;
         self.over.cancel();
     }
 
@@ -140,6 +144,17 @@ impl Supervisor {
         self.group.signal(Signal::KILL);
         let _ = self.child.wait().await;
     }
+}
+
+/// How the end of a process begins.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    /// It exited.
+    Exited,
+    /// It writes no more, or a line over the bound.
+    Silent,
+    /// We end it.
+    Asked,
 }
 
 /// The process group of a child; it is killed when the supervisor itself is dropped, as at a sudden stop.
@@ -176,7 +191,7 @@ async fn write_lines(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Outgoing>,
     }
 }
 
-async fn read_lines(stdout: ChildStdout, lines: Arc<Lines>, stop: CancellationToken) {
+async fn read_lines(stdout: ChildStdout, lines: Arc<Lines>, over: CancellationToken) {
     let mut reader = BufReader::new(stdout);
     loop {
         match read_line(&mut reader, LINE_BYTES).await {
@@ -188,17 +203,16 @@ async fn read_lines(stdout: ChildStdout, lines: Arc<Lines>, stop: CancellationTo
             Ok(Line::End) | Err(_) => break,
         }
     }
-    lines.end();
-    stop.cancel();
+    over.cancel();
 }
 
 async fn idle(lines: &Lines, surroundings: &Surroundings) {
     let mut wait_ms = IDLE_MS;
     loop {
         (surroundings.sleep)(Duration::from_millis(wait_ms.unsigned_abs())).await;
-        match lines.idle_ms() {
-            Some(idle_ms) if idle_ms >= IDLE_MS => return,
-            Some(idle_ms) => wait_ms = (IDLE_MS - idle_ms).max(1000),
+        match lines.end_where_idle(IDLE_MS) {
+            Some(0) => return,
+            Some(left_ms) => wait_ms = left_ms,
             None => wait_ms = IDLE_MS,
         }
     }

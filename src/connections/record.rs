@@ -1,0 +1,295 @@
+//! A connection as it is kept, and as callers see it (`connections.md` 1).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::catalogue::ValueIn;
+use crate::clock;
+use crate::config::{CredentialKind, ServerType};
+use crate::error::{Problem, Result};
+use crate::ledger::Actor;
+
+/// Where a connection is in its life; `removed` is final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Pending,
+    Connected,
+    Removed,
+}
+
+impl Status {
+    /// The word kept in the database.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Connected => "connected",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// Why a connection cannot be used just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// Nobody has approved it.
+    Pending,
+    /// Its credential is gone, or is not what it should be.
+    Broken,
+    /// A rule of the operator excludes it.
+    NotAllowed,
+    /// Its credential cannot be read just now; that may pass.
+    Unavailable,
+}
+
+impl Because {
+    /// The word callers see.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "connection_pending",
+            Self::Broken => "connection_broken",
+            Self::NotAllowed => "connection_not_allowed",
+            Self::Unavailable => "connection_unavailable",
+        }
+    }
+}
+
+/// The server of a connection, without its credential.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Entry {
+    /// The server's address; the base address of an HTTP API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The address of its OpenAPI document, where it came from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
+    /// Fixed headers without secrets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The playbooks that may use it; every one when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub playbooks: Option<Vec<String>>,
+    /// The tools that may be used; every one when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<Vec<String>>,
+    /// Whether arguments and answers are kept whole in the history.
+    pub record_content: bool,
+}
+
+/// What a connection's credential is and where it goes: never a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Credential {
+    /// Its kind.
+    pub kind: CredentialKind,
+    /// The variable of the server that holds it, of a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// The header, query parameter or cookie it goes into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Header, query or cookie.
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    pub place: Option<ValueIn>,
+    /// The word before the value, in a header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+}
+
+/// A connection as it is kept.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub org: String,
+    pub id: String,
+    pub name: String,
+    pub title: String,
+    pub kind: ServerType,
+    pub provider: Option<String>,
+    pub entry: Entry,
+    pub placeholders: Map<String, Value>,
+    pub credential: Option<Credential>,
+    pub status: Status,
+    pub account: Option<String>,
+    /// The version of the credential in use; 0 before there is one.
+    pub credential_version: i64,
+    /// Grows with each change; changes compare it.
+    pub revision: i64,
+    pub added_by: Actor,
+    pub added_at: i64,
+    pub connected_by: Option<Actor>,
+    pub connected_at: Option<i64>,
+    pub removed_by: Option<Actor>,
+    pub removed_at: Option<i64>,
+    /// When the link that approves it ends, while it is pending and the link was not used.
+    pub link_expires_at: Option<i64>,
+}
+
+/// The row of the table, with its link's end.
+#[derive(sqlx::FromRow)]
+pub(super) struct Stored {
+    org: String,
+    id: String,
+    name: String,
+    title: String,
+    #[sqlx(rename = "type")]
+    kind: String,
+    provider: Option<String>,
+    entry: String,
+    placeholders: String,
+    credential: Option<String>,
+    status: String,
+    account: Option<String>,
+    credential_version: i64,
+    revision: i64,
+    added_by: String,
+    added_at: i64,
+    connected_by: Option<String>,
+    connected_at: Option<i64>,
+    removed_by: Option<String>,
+    removed_at: Option<i64>,
+    link_expires_at: Option<i64>,
+}
+
+impl TryFrom<Stored> for Record {
+    type Error = Problem;
+
+    fn try_from(row: Stored) -> Result<Self> {
+        let actor = |text: Option<String>| text.map(|text| serde_json::from_str(&text)).transpose();
+        Ok(Self {
+            org: row.org,
+            id: row.id,
+            name: row.name,
+            title: row.title,
+            kind: if row.kind == "openapi" { ServerType::Openapi } else { ServerType::Mcp },
+            provider: row.provider,
+            entry: serde_json::from_str(&row.entry)?,
+            placeholders: serde_json::from_str(&row.placeholders)?,
+            credential: row.credential.map(|text| serde_json::from_str(&text)).transpose()?,
+            status: match row.status.as_str() {
+                "connected" => Status::Connected,
+                "removed" => Status::Removed,
+                _ => Status::Pending,
+            },
+            account: row.account,
+            credential_version: row.credential_version,
+            revision: row.revision,
+            added_by: serde_json::from_str(&row.added_by)?,
+            added_at: row.added_at,
+            connected_by: actor(row.connected_by)?,
+            connected_at: row.connected_at,
+            removed_by: actor(row.removed_by)?,
+            removed_at: row.removed_at,
+            link_expires_at: row.link_expires_at,
+        })
+    }
+}
+
+/// The link of a pending connection, in the answer that made it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Connect {
+    /// The page on which the person approves.
+    pub url: String,
+    /// When the link ends.
+    pub expires_at: String,
+}
+
+/// A connection as callers see it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct View {
+    /// Its id.
+    pub id: String,
+    /// What a function writes before the slash.
+    pub name: String,
+    /// The provider's title, or the name.
+    pub title: String,
+    /// `mcp` or `openapi`.
+    #[serde(rename = "type")]
+    pub kind: ServerType,
+    /// The provider it came from, or null.
+    pub provider: Option<String>,
+    /// The server without its credential.
+    pub entry: Entry,
+    /// The placeholders given.
+    pub placeholders: Map<String, Value>,
+    /// What the credential is, never its value.
+    pub credential: Option<Credential>,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Null when it can be used.
+    pub because: Option<&'static str>,
+    /// The same in words.
+    pub detail: Option<String>,
+    /// Null: this credential does not end.
+    pub refresh: Option<String>,
+    /// The account at the provider, where known.
+    pub account: Option<String>,
+    /// Null outside OAuth.
+    pub scopes: Option<Value>,
+    /// Null: this credential does not end.
+    pub expires_at: Option<String>,
+    /// Who added it.
+    pub added_by: Actor,
+    /// When.
+    pub added_at: String,
+    /// Who approved it.
+    pub connected_by: Option<Actor>,
+    /// When.
+    pub connected_at: Option<String>,
+    /// Who removed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_by: Option<Actor>,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_at: Option<String>,
+    /// When its link ends, while it is pending and the link lives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_expires_at: Option<String>,
+    /// The link, in the answer that made it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect: Option<Connect>,
+}
+
+impl Record {
+    /// As callers see it, with why it cannot be used and those words.
+    pub fn view(&self, because: Option<(Because, String)>, now_ms: i64) -> View {
+        let (because, detail) = because.map_or((None, None), |(because, detail)| (Some(because.word()), Some(detail)));
+        View {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            title: self.title.clone(),
+            kind: self.kind,
+            provider: self.provider.clone(),
+            entry: self.entry.clone(),
+            placeholders: self.placeholders.clone(),
+            credential: self.credential.clone(),
+            status: self.status,
+            because,
+            detail,
+            refresh: None,
+            account: self.account.clone(),
+            scopes: None,
+            expires_at: None,
+            added_by: self.added_by.clone(),
+            added_at: clock::iso(self.added_at),
+            connected_by: self.connected_by.clone(),
+            connected_at: self.connected_at.map(clock::iso),
+            removed_by: self.removed_by.clone(),
+            removed_at: self.removed_at.map(clock::iso),
+            link_expires_at: self.living_link(now_ms).map(clock::iso),
+            connect: None,
+        }
+    }
+
+    /// When its link ends, while it is pending and the link lives.
+    pub fn living_link(&self, now_ms: i64) -> Option<i64> {
+        self.link_expires_at.filter(|end| self.status == Status::Pending && now_ms < *end)
+    }
+
+    /// The host of its server, for the page and the audit.
+    pub fn host(&self) -> String {
+        let url = self.entry.url.as_deref().and_then(|url| url::Url::parse(url).ok());
+        url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+    }
+}
