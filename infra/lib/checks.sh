@@ -17,6 +17,11 @@ test_on_postgres() {
   PLAYMAKER_TEST_DATABASE=$postgres_url nextest --test it
 }
 
+# The protocol's own suite, as infra/npm pins it and on its Node.js.
+test_conformance() {
+  CONFORMANCE_SUITE_DIR="$PWD/infra/npm" PATH="$PWD/infra/npm/node_modules/.bin:$PATH" tests/conformance/run
+}
+
 # Says what failed and, last, how each run of the tests went.
 conclude() {
   local database

@@ -1,0 +1,4 @@
+//! What tests share.
+pub mod browser;
+pub mod peers;
+pub mod services;
