@@ -9,6 +9,7 @@
 //! revisions apart. Origin, credential, org and playbook are checked before [`serve`] is called.
 
 mod agreement;
+pub mod instructions;
 mod json;
 mod media;
 mod message;

@@ -8,6 +8,8 @@ pub mod openapi;
 pub mod schema;
 pub mod words;
 
+mod guides;
+mod history;
 mod playbooks;
 
 use std::collections::HashSet;
@@ -30,6 +32,9 @@ impl Operations {
             Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<playbooks::update_playbook::UpdatePlaybook>(),
             Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
+            Entry::of::<history::list_playbook_events::ListPlaybookEvents>(),
+            Entry::of::<history::get_event::GetEvent>(),
+            Entry::of::<guides::get_guide::GetGuide>(),
         ];
         let mut seen = HashSet::new();
         for entry in &entries {
