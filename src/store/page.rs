@@ -181,7 +181,8 @@ mod tests {
         #[test]
         fn no_text_made_up_is_a_cursor(text in "\\PC{0,200}") {
             let subject = Subject::of("events", &["acme", "repair-shop"]);
-            prop_assert_eq!(Cursor::given(text).read::<i64>(&subject).unwrap_err().issues()[0].pointer.as_str(), "/cursor");
+            let refusal = Cursor::given(text).read::<i64>(&subject).unwrap_err();
+            prop_assert_eq!(refusal.issues()[0].pointer.as_str(), "/cursor");
         }
 
         #[test]
