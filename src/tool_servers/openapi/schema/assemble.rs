@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{Shape, Shapes, children_mut, simplify};
 use crate::tool_servers::openapi::naming::{clean, short_hash};
 
-/// Once this much is collected, nothing further is followed: it would be cut again.
-const ENOUGH: usize = 128 << 10;
+/// Once this much is collected, in bytes, nothing further is followed: it would be cut again.
+const ENOUGH: usize = 64 << 10;
 /// The most that one more step of references may bring.
-const MOST: usize = 512 << 10;
+const MOST: usize = 256 << 10;
 /// The most schema levels reached by putting schemas in place.
 const LEVELS: usize = 24;
 

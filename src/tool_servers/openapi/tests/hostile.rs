@@ -110,8 +110,7 @@ fn anchors_that_multiply_are_refused() {
     }
     let start = Instant::now();
     assert!(read(&text, Bounds::PERSON, &at("https://api.example")).is_err());
-    assert!(read(&text, Bounds::OPERATOR, &at("https://api.example")).is_err());
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
@@ -143,27 +142,53 @@ fn a_long_chain_of_references_is_no_deep_schema() {
     assert!(schema.to_string().len() < 64 << 10);
 }
 
-#[test]
-fn a_document_of_a_megabyte_is_read_at_once() {
+/// About a megabyte with 450 operations; each schema refers to the one `step` further within its group.
+fn large(group: usize) -> String {
     let mut document = sample();
     for number in 0..450 {
+        let next = number / group * group + (number + 1) % group;
         let schema = json!({ "type": "object", "description": "d".repeat(1000), "properties": {
-            "a": { "type": "string", "description": "e".repeat(600) },
-            "b": { "$ref": format!("#/components/schemas/T{}", (number * 7 + 1) % 450) },
+            "a": { "type": "string", "description": "e".repeat(900) },
+            "b": { "$ref": format!("#/components/schemas/T{next}") },
             "c": { "type": "array", "items": { "$ref": "#/components/schemas/Base" } },
         } });
+        let body = json!({ "schema": { "$ref": format!("#/components/schemas/T{number}") } });
         document["components"]["schemas"][format!("T{number}")] = schema;
         document["paths"][format!("/t{number}/{{id}}")] = json!({ "post": {
             "operationId": format!("post{number}"),
-            "requestBody": { "content": { "application/json": { "schema": { "$ref": format!("#/components/schemas/T{number}") } } } },
+            "requestBody": { "content": { "application/json": body } },
         } });
     }
-    let text = document.to_string();
-    assert!(text.len() > 900_000, "{}", text.len());
+    document.to_string()
+}
+
+#[test]
+fn a_document_of_a_megabyte_is_read_at_once() {
+    let text = large(5);
+    assert!(text.len() > 1_000_000, "{}", text.len());
     let start = Instant::now();
     let read = read(&text, Bounds::OPERATOR, &at("https://api.example")).unwrap();
     let took = start.elapsed();
-    assert_eq!(read.operations.usable, 452);
-    println!("{} bytes in {took:?}", text.len());
-    assert!(took < Duration::from_secs(60), "{took:?}");
+    assert_eq!(
+        (
+            read.operations.usable,
+            read.tools.iter().filter(|tool| tool.simplified).count()
+        ),
+        (452, 0)
+    );
+    // A second where nothing else runs; the rest is room for a busy machine.
+    println!("{took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn a_document_whose_every_schema_reaches_all_others_is_read_too() {
+    let read = read(&large(450), Bounds::OPERATOR, &at("https://api.example")).unwrap();
+    assert_eq!(
+        (
+            read.operations.usable,
+            read.tools.iter().filter(|tool| tool.simplified).count()
+        ),
+        (452, 450)
+    );
 }
