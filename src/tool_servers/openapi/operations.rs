@@ -199,6 +199,7 @@ impl Making<'_> {
             body,
             accept,
             reduction: None,
+            credential: self.place.credential.clone(),
             name,
         })
     }
@@ -244,14 +245,13 @@ impl Making<'_> {
         let mut schema = None;
         let responses = operation.get("responses").and_then(Value::as_object);
         for (status, response) in responses.into_iter().flatten() {
-            let is_success = status.starts_with('2') || status == "default";
             let Ok(response) = self.source.follow(response) else {
                 continue;
             };
             for (kind, media) in response.get("content").and_then(Value::as_object).into_iter().flatten() {
                 let kind = bodies::essence(kind);
                 if bodies::is_json(&kind) && kind.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',') {
-                    if is_success && schema.is_none() && status.starts_with('2') {
+                    if schema.is_none() && status.starts_with('2') {
                         schema = media.get("schema");
                     }
                     if !kinds.contains(&kind) {

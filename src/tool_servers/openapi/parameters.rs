@@ -194,7 +194,8 @@ impl<'a> Reading<'a> {
             let words = format!("The required parameter {shown:?} could only be a credential.");
             return Err((Because::CredentialParameter, words));
         }
-        Ok(!is_key && !(one.place == Place::Header && is_left_out(one.name)))
+        let is_ours = one.place == Place::Header && is_left_out(one.name);
+        Ok(!is_key && !is_ours)
     }
 
     fn add(

@@ -110,4 +110,7 @@ fn only_headers_that_help_are_shown() {
     );
     let names: Vec<&str> = outcome.headers_shown.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["etag", "x-ratelimit-left", "ratelimit"]);
+    assert_eq!(outcome.line(), None);
+    let paged = answer(200, &[("link", "</x?page=2>; rel=\"next\""), ("etag", "1")], b"[]");
+    assert_eq!(paged.line().unwrap(), "link: </x?page=2>; rel=\"next\"");
 }

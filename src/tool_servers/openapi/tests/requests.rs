@@ -125,14 +125,24 @@ fn missing_and_unknown_arguments_are_told() {
     );
     let issues = request(&tool, json!({ "zz": 1 })).unwrap_err();
     let pointers: Vec<&str> = issues.iter().map(|issue| issue.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/zz", "/q", "/id"]);
+}
+
+#[test]
+fn no_argument_takes_the_place_of_the_credential() {
+    let filter = json!([{ "name": "filter", "in": "query", "schema": { "type": "object" } }]);
+    let text = json!({ "openapi": "3.0.0", "paths": { "/p": { "get": { "parameters": filter } } } }).to_string();
+    let place = super::super::Placement {
+        credential: Some((super::super::Place::Query, "key".to_owned())),
+        ..super::at("https://api.example")
+    };
+    let tool = super::sole(&super::read(&text, super::Bounds::OPERATOR, &place).unwrap());
+    assert!(request(&tool, json!({ "filter": { "key": "mine" } })).is_err());
     assert_eq!(
-        pointers,
-        ["/zz", "/q", "/id"]
-            .map(|pointer| pointer)
-            .as_slice()
-            .iter()
-            .copied()
-            .collect::<Vec<_>>()
+        request(&tool, json!({ "filter": { "keys": "a" } }))
+            .unwrap()
+            .path_and_query,
+        "/p?keys=a"
     );
 }
 
@@ -244,6 +254,7 @@ proptest! {
     /// What is written is read back by a reader of each style that knows nothing of the writer.
     #[test]
     fn lists_come_back_from_every_style(items in prop::collection::vec("\\PC{1,8}", 1..5)) {
+        prop_assume!(!matches!(items.join(",").as_str(), "." | ".."));
         let value = json!(items);
         let listed = |text: &str, separator: &str| text.split(separator).map(decoded).collect::<Vec<_>>();
         prop_assert_eq!(listed(&written("path", json!({}), value.clone()), ","), items.clone());
