@@ -123,8 +123,7 @@ impl<'a> Reading<'a> {
             if !list.iter().any(|one| one.place == Place::Path && one.name == *name) {
                 let property = property_name(name, Place::Path, &taken);
                 taken.insert(property.clone());
-                made.properties
-                    .insert(property.clone(), json!({ "type": "string", "minLength": 1 }));
+                made.properties.insert(property.clone(), json!({ "type": "string" }));
                 made.required.push(property.clone());
                 made.parameters.push(plain(property, (*name).to_owned(), Place::Path));
             }

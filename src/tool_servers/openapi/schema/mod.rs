@@ -6,6 +6,7 @@
 
 mod assemble;
 mod combine;
+mod cycles;
 mod keywords;
 mod positions;
 mod simplify;

@@ -334,3 +334,21 @@ fn a_document_of_a_person_needs_one_certain_address() {
     let two = json!([{ "url": "https://a.example" }, { "url": "https://b.example" }]);
     assert!(read_it(two).unwrap_err().detail.contains("exactly one"));
 }
+
+#[test]
+fn a_whole_document_gives_these_tools() {
+    let read = read(include_str!("shop.yaml"), Bounds::PERSON, &Placement::default()).unwrap();
+    let tools: Vec<Value> = read
+        .tools
+        .iter()
+        .map(|tool| {
+            json!({
+                "name": tool.name, "title": tool.title, "description": tool.description, "hints": tool.hints,
+                "method": tool.method.as_str(), "path": tool.path, "server": tool.server.as_str(),
+                "needs_credential": tool.needs_credential, "input_schema": tool.input_schema,
+            })
+        })
+        .collect();
+    let shown = json!({ "operations": read.operations, "unusable": read.unusable, "tools": tools });
+    insta::assert_snapshot!(serde_json::to_string_pretty(&shown).unwrap());
+}

@@ -38,6 +38,32 @@ fn a_cycle_stays_a_reference_and_arguments_are_checked_through_it() {
 }
 
 #[test]
+fn every_member_of_a_cycle_is_a_definition() {
+    let to = |name: &str| json!({ "type": "object", "properties": { "next": { "$ref": format!("#/components/schemas/{name}") } } });
+    let schemas = json!({ "A": to("B"), "B": to("C"), "C": to("A"), "Once": to("A") });
+    let schema = body_schema("3.0.0", json!({ "$ref": "#/components/schemas/Once" }), schemas);
+    let names: Vec<&String> = schema["$defs"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["A", "B", "C"]);
+    assert_eq!(schema["properties"]["next"], json!({ "$ref": "#/$defs/A" }));
+}
+
+#[test]
+fn a_pattern_that_would_take_more_than_linear_time_is_left_out() {
+    let tool = sole(&document(
+        json!({ "/a": { "get": { "parameters": [
+            { "name": "a", "in": "query", "schema": { "type": "string", "pattern": "^(?!x)[a-z]+$" } },
+            { "name": "b", "in": "query", "schema": { "type": "string", "pattern": "^[a-z]+\\d$" } },
+        ] } } }),
+        json!({}),
+    ));
+    assert_eq!(tool.input_schema["properties"]["a"], json!({ "type": "string" }));
+    assert_eq!(tool.input_schema["properties"]["b"]["pattern"], "^[a-z]+\\d$");
+    assert_eq!(tool.notes, ["A pattern that cannot be read was left out."]);
+    let check = super::super::checker(&tool.input_schema).unwrap();
+    assert!(check.is_valid(&json!({ "b": "x1" })) && !check.is_valid(&json!({ "b": "1" })));
+}
+
+#[test]
 fn a_schema_made_of_itself_is_left_open() {
     let one = |schemas: Value| {
         let schema = body_schema("3.1.0", json!({ "$ref": "#/components/schemas/A" }), schemas);
