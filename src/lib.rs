@@ -21,6 +21,7 @@ pub mod lifecycle;
 pub mod mcp;
 pub mod operations;
 pub mod playbooks;
+pub mod server;
 pub mod store;
 pub mod studio;
 pub mod telemetry;
