@@ -12,6 +12,7 @@ pub mod ids;
 pub mod app;
 pub mod config;
 pub mod connections;
+pub mod demo;
 pub mod egress;
 pub mod guides;
 pub mod http;

@@ -4,13 +4,12 @@ use playmaker::config;
 use playmaker::lifecycle::{Lifecycle, watch_signals};
 use playmaker::server::{self, Server};
 
-use super::{Outcome, one_line, settings};
+use super::{Outcome, one_line, runtime, settings};
 
 /// Serves until a signal stops it.
 pub(super) fn run() -> Outcome {
     server::protect_process();
-    let runtime = tokio::runtime::Runtime::new().map_err(one_line)?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let lifecycle = Lifecycle::default();
         // Before anything that takes time, so that a stop in the first milliseconds is a clean one.
         watch_signals(lifecycle.clone()).await.map_err(one_line)?;
