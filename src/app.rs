@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aws_lc_rs::hmac;
 
 use crate::clock::SharedClock;
-use crate::config::Settings;
+use crate::config::{Adders, Settings};
 use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::connections::secrets::SecretsStore;
@@ -99,6 +99,12 @@ impl App {
             address,
         };
         Ok(Arc::new(app))
+    }
+
+    /// Whether a tool may change something outside: any tool server is configured, or people may add connections.
+    pub fn tools_may_change(&self) -> bool {
+        let people_may_add = self.access.is_local() && self.settings.connections.add == Adders::People;
+        people_may_add || !self.settings.tool_servers.is_empty()
     }
 
     /// Whether the server can serve: the database answers and the secrets' canary opens (decision D16).

@@ -226,6 +226,11 @@ impl ProviderValues {
             .replace('-', "_")
     }
 
+    /// Whether the variable of a value is set and not empty.
+    pub fn is_set(&self, variable: &str) -> bool {
+        self.0.contains_key(variable)
+    }
+
     /// A value the operator set, where one is set and not empty.
     pub fn value(&self, provider: &str, value: &str) -> Option<&Secret> {
         self.0.get(&Self::variable(provider, value))

@@ -32,23 +32,28 @@ pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Probl
     })
 }
 
-/// The person at Studio's page. A bearer credential is refused, so that no agent approves what it added; a command
-/// must come from our own page and carry the token of its link (`connections.md` 9.2).
+/// The person at Studio's page; a command must come from our own page and carry the token of its link
+/// (`connections.md` 9.2).
 pub(super) fn session(app: &App, parts: &Parts, link: Option<&str>) -> Result<Arc<Caller>, Problem> {
-    if parts.headers.contains_key(AUTHORIZATION) {
-        let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
-        return Err(problem.challenge(None));
-    }
-    let caller = app.access.local_caller().ok_or_else(|| {
-        Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this link.")
-            .challenge(Some(Challenge::Missing))
-    })?;
+    let caller = person(app, parts)?;
     if parts.method != http::Method::GET {
         same_origin(app, &parts.headers)?;
         let given = parts.headers.get("x-playmaker-csrf").and_then(|value| value.to_str().ok()).unwrap_or_default();
         app.check_csrf(link.unwrap_or_default(), given)?;
     }
     Ok(caller)
+}
+
+/// The person whose browser it is. A bearer credential is refused, so that no agent approves what it added.
+pub(super) fn person(app: &App, parts: &Parts) -> Result<Arc<Caller>, Problem> {
+    if parts.headers.contains_key(AUTHORIZATION) {
+        let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
+        return Err(problem.challenge(None));
+    }
+    app.access.local_caller().ok_or_else(|| {
+        Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this link.")
+            .challenge(Some(Challenge::Missing))
+    })
 }
 
 /// A command of a page must come from a page of this server.

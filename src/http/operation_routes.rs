@@ -16,7 +16,7 @@ use super::entrance::RequestId;
 use super::{authenticate, method_not_allowed, problems};
 use crate::app::App;
 use crate::error::{Issue, Problem, Reason, Result};
-use crate::operations::{Answer, Entry, Method, Scope, admission};
+use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
 
 /// The deepest an input may nest.
 const DEEPEST: usize = 640;
@@ -63,7 +63,7 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
     };
     match answer(app, entry, parameters, request).await {
         Ok(answer) => success(entry, answer),
-        Err(problem) => problems::response(&problems::noted(problem, &id)),
+        Err(problem) => problems::response(&noted(problem, &id)),
     }
 }
 

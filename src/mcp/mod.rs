@@ -8,6 +8,7 @@
 //! the headers agree), `methods` (what it asks) and `stream` (how the answer travels). `README.md` tells the six
 //! revisions apart. Origin, credential, org and playbook are checked before [`serve`] is called.
 
+mod agent;
 mod agreement;
 mod json;
 mod media;
@@ -24,6 +25,7 @@ mod stream;
 mod tests;
 mod wire;
 
+pub use agent::{Agent, endpoint_playbook};
 pub use json::{Fault, Parsed, read as read_json};
 pub use revision::{Era, Revision};
 pub use rpc::RpcError;

@@ -166,6 +166,11 @@ impl Json {
         }
     }
 
+    /// A value written out elsewhere.
+    pub fn written(raw: Box<RawValue>) -> Self {
+        Self(Arc::from(raw))
+    }
+
     /// The value's text.
     pub fn text(&self) -> &str {
         self.0.get()

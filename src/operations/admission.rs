@@ -57,7 +57,8 @@ pub fn org_playbook(entry: &Entry, context: &Context, input: &Map<String, Value>
     }
 }
 
-fn reach(caller: &Caller, playbook: &str) -> Result<()> {
+/// The caller must reach the playbook; whether it exists is not told.
+pub fn reach(caller: &Caller, playbook: &str) -> Result<()> {
     if caller.reaches(playbook) {
         return Ok(());
     }

@@ -3,15 +3,19 @@
 //! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
 
 pub mod admission;
+mod incident;
 mod operation;
 pub mod openapi;
 pub mod schema;
 pub mod words;
 
+mod connections;
+pub mod links;
 mod playbooks;
 
 use std::collections::HashSet;
 
+pub use incident::noted;
 pub use operation::{
     Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Method, Needs, Offer, Operation, Scope, Tool,
 };
@@ -30,6 +34,15 @@ impl Operations {
             Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<playbooks::update_playbook::UpdatePlaybook>(),
             Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
+            Entry::of::<connections::add_connection::AddConnection>(),
+            Entry::of::<connections::list_connections::ListConnections>(),
+            Entry::of::<connections::remove_connection::RemoveConnection>(),
+            Entry::of::<connections::get_connection::GetConnection>(),
+            Entry::of::<connections::list_providers::ListProviders>(),
+            Entry::of::<links::read_link::ReadLink>(),
+            Entry::of::<links::approve::Approve>(),
+            Entry::of::<links::give_credential::GiveCredential>(),
+            Entry::of::<links::cancel::Cancel>(),
         ];
         let mut seen = HashSet::new();
         for entry in &entries {

@@ -243,9 +243,9 @@ pub trait Operation: Send + Sync + 'static {
         Cow::Borrowed(Self::DECLARATION.description)
     }
 
-    /// Whether this caller may be offered it, besides its permissions.
-    fn offered(_offer: &Offer<'_>) -> bool {
-        true
+    /// Refuses a caller that may never do it here, whatever its permissions; such a caller is not offered it either.
+    fn admit(_offer: &Offer<'_>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -269,7 +269,7 @@ pub struct Entry {
     pub output: Value,
     run: Run,
     describe: fn(&Offer<'_>) -> Cow<'static, str>,
-    offered: fn(&Offer<'_>) -> bool,
+    admit: fn(&Offer<'_>) -> Result<()>,
 }
 
 impl Entry {
@@ -281,12 +281,13 @@ impl Entry {
             output: super::schema::output::<O::Output>(),
             run: |context, input| run::<O>(context, input).boxed(),
             describe: O::description,
-            offered: O::offered,
+            admit: O::admit,
         }
     }
 
-    /// Checks `input` against the schema, all faults at once, and runs the operation.
+    /// Checks the caller, then `input` against the schema, all faults at once, and runs the operation.
     pub async fn run(&self, context: Context, input: Value) -> Result<Answer> {
+        (self.admit)(&Offer { app: &context.app, caller: &context.caller })?;
         self.input.check(&input)?;
         (self.run)(context, input).await
     }
@@ -298,7 +299,7 @@ impl Entry {
 
     /// Whether this caller may be offered it: its permissions and whatever else it needs.
     pub fn offered(&self, offer: &Offer<'_>) -> bool {
-        self.permitted(offer.caller) && (self.offered)(offer)
+        self.permitted(offer.caller) && (self.admit)(offer).is_ok()
     }
 
     /// Whether the caller has the permissions.

@@ -5,6 +5,7 @@
 //! named housekeeping, may write.
 
 mod migrations;
+pub mod page;
 mod wake;
 mod writer;
 

@@ -2,6 +2,7 @@
 
 mod anything;
 mod bodies;
+mod client;
 mod eras;
 mod order;
 mod results;
