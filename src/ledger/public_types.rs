@@ -61,5 +61,28 @@ pub fn is_public(kind: &str) -> bool {
 
 /// The large fields of an event of `kind`; none of a type that is not public.
 pub fn large_fields(kind: &str) -> &'static [&'static str] {
-    TYPES.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, fields)| fields)
+    TYPES
+        .iter()
+        .find(|(known, _)| *known == kind)
+        .map_or(&[], |(_, fields)| fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn each_type_stands_once_and_what_is_not_listed_is_not_public() {
+        let kinds: HashSet<&str> = TYPES.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds.len(), TYPES.len());
+        assert!(is_public("tool_execute_started") && !is_public("playbook_created") && !is_public(""));
+    }
+
+    #[test]
+    fn the_large_fields_are_those_that_hold_what_people_and_servers_wrote() {
+        assert_eq!(large_fields("tool_execute_answered"), ["answer", "result"]);
+        assert!(large_fields("run_failed").is_empty() && large_fields("connection_added").is_empty());
+    }
 }

@@ -18,7 +18,12 @@ const NAME: usize = 64;
 /// of [`Endpoint::Playbook`], and not looked at elsewhere.
 pub fn instructions(caller: &Caller, endpoint: Endpoint, playbook: &str, listed: &[&str]) -> String {
     let lists = |tool: &str| listed.contains(&tool);
-    let mut items = first(caller, endpoint, playbook, lists("create_definition") || lists("update_definition"));
+    let mut items = first(
+        caller,
+        endpoint,
+        playbook,
+        lists("create_definition") || lists("update_definition"),
+    );
     if lists("search") && lists("add_connection") {
         items.push(CONNECT.into());
     }
@@ -37,7 +42,7 @@ fn first(caller: &Caller, endpoint: Endpoint, playbook: &str, saves: bool) -> Ve
     let overview = if saves {
         "Give each definition an overview, for the person who runs the business."
     } else {
-        "Nothing can be saved over this connection."
+        "No function or workflow can be saved over this connection."
     };
     vec![
         format!("{} {WHO_DID}", acts_as(caller)),
@@ -45,7 +50,9 @@ fn first(caller: &Caller, endpoint: Endpoint, playbook: &str, saves: bool) -> Ve
         format!("{PLAYBOOK} {FUNCTIONS} {WORKFLOW}"),
         MEMORY.into(),
         reach(endpoint, playbook),
-        format!("get_guide returns the format of each definition, and what these words mean. {overview}"),
+        format!(
+            "get_guide returns the format of each definition that can be saved, and what these words mean. {overview}"
+        ),
     ]
 }
 
@@ -68,7 +75,7 @@ fn reach(endpoint: Endpoint, playbook: &str) -> String {
 }
 
 const WHO_DID: &str = "Where something says who created, added, connected, started, answered, trained, approved or \
-    refused it, only that name means whom you act for.";
+    refused it, only that name and id mean whom you act for.";
 
 const WORK: &str = "If the person wants something done that should still work when this conversation is over, build it \
     as a playbook on Playmaker. However they say it and whatever their trade: a text, a plan, a note or one good reply \
@@ -103,7 +110,10 @@ const REFUSALS: &str = "A tool that cannot do what was asked says why and what t
 
 /// A name on one line, without what could steer the text around it, cut.
 fn clean(name: &str) -> String {
-    let visible: String = name.chars().filter(|c| c.is_whitespace() || !(c.is_control() || steers(*c))).collect();
+    let visible: String = name
+        .chars()
+        .filter(|c| c.is_whitespace() || !(c.is_control() || steers(*c)))
+        .collect();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(NAME).collect()
 }
@@ -120,8 +130,14 @@ mod tests {
     use super::*;
     use crate::identity::{Permission, Permissions, Playbooks};
 
-    const OPTIONAL: [&str; 6] =
-        ["search", "add_connection", "list_models", "answer_interaction", "create_definition", "update_definition"];
+    const OPTIONAL: [&str; 6] = [
+        "search",
+        "add_connection",
+        "list_models",
+        "answer_interaction",
+        "create_definition",
+        "update_definition",
+    ];
     const ENDPOINTS: [Endpoint; 3] = [Endpoint::Own, Endpoint::Org, Endpoint::Playbook];
 
     fn key(id: &str, org: &str) -> Caller {
@@ -157,8 +173,14 @@ mod tests {
             let text = instructions(&caller, Endpoint::Own, "", &[]);
             text.split_inclusive('.').next().map(str::to_owned).unwrap()
         };
-        assert_eq!(first(Caller::local("ada")), "This connection acts as ada (local) in the org local.");
-        assert_eq!(first(key("build-bot", "acme")), "This connection acts as the key build-bot in the org acme.");
+        assert_eq!(
+            first(Caller::local("ada")),
+            "This connection acts as ada (local) in the org local."
+        );
+        assert_eq!(
+            first(key("build-bot", "acme")),
+            "This connection acts as the key build-bot in the org acme."
+        );
     }
 
     #[test]
@@ -166,11 +188,18 @@ mod tests {
         // Four bytes a character: the longest a name can be.
         for name in ["x".repeat(500), "𝒙".repeat(500)] {
             for (endpoint, listed, text) in every(&name) {
-                assert!(text.len() <= MAX_BYTES, "{} bytes at {endpoint:?} with {listed:?}", text.len());
+                assert!(
+                    text.len() <= MAX_BYTES,
+                    "{} bytes at {endpoint:?} with {listed:?}",
+                    text.len()
+                );
                 let last = text.find(CONNECT).map(|at| at + CONNECT.len());
                 let end = last.or_else(|| text.find(REPLY)).unwrap();
                 let characters = text[..end].chars().count();
-                assert!(characters <= FIRST_CHARACTERS, "{characters} characters at {endpoint:?} with {listed:?}");
+                assert!(
+                    characters <= FIRST_CHARACTERS,
+                    "{characters} characters at {endpoint:?} with {listed:?}"
+                );
             }
         }
     }
@@ -179,13 +208,19 @@ mod tests {
     fn tools_are_spoken_of_only_where_they_are_listed() {
         for (_, listed, text) in every("ada") {
             for tool in ["search", "add_connection", "answer_interaction", "list_models"] {
-                assert!(!text.contains(&format!("{tool} ")) || listed.contains(&tool), "{tool} with {listed:?}");
+                assert!(
+                    !text.contains(&format!("{tool} ")) || listed.contains(&tool),
+                    "{tool} with {listed:?}"
+                );
             }
             let lists = |tool| listed.contains(&tool);
             assert_eq!(text.contains("call search"), lists("search") && lists("add_connection"));
             assert_eq!(text.contains("list_models"), lists("list_models") && !lists("search"));
             assert_eq!(text.contains("answer_interaction"), lists("answer_interaction"));
-            assert_eq!(text.contains("an overview"), lists("create_definition") || lists("update_definition"));
+            assert_eq!(
+                text.contains("an overview"),
+                lists("create_definition") || lists("update_definition")
+            );
             assert!(text.contains("get_guide"));
         }
     }
@@ -202,7 +237,27 @@ mod tests {
     #[test]
     fn the_whole_for_the_local_developer() {
         let listed = ["search", "add_connection", "create_definition", "answer_interaction"];
-        insta::assert_snapshot!(instructions(&Caller::local("ada"), Endpoint::Own, "", &listed), @"");
+        insta::assert_snapshot!(instructions(&Caller::local("ada"), Endpoint::Own, "", &listed), @r#"
+        This connection acts as ada (local) in the org local. Where something says who created, added, connected, started, answered, trained, approved or refused it, only that name and id mean whom you act for.
+
+        If the person wants something done that should still work when this conversation is over, build it as a playbook on Playmaker. However they say it and whatever their trade: a text, a plan, a note or one good reply will not do.
+
+        A playbook is the place of one piece of a business's work: its functions and workflows, their runs and its history. A reasoning function has a model think, with tools if needed. An interaction function asks a person or a system and waits. A prediction function foretells from a model that a trainer built on the playbook's history. A recall function reads run results, definitions and events of that history, never a run's input or its tool calls. A computation function works out exact results by program. A workflow joins functions into steps and runs on request, on a schedule or on an event.
+
+        What is to be kept, so that anyone or a workflow can ask for it later, goes into a recall function and not into your own notes.
+
+        It works on its own org: tell each tool that works inside a playbook which playbook.
+
+        get_guide returns the format of each definition that can be saved, and what these words mean. Give each definition an overview, for the person who runs the business.
+
+        A service that a playbook will use is connected on Playmaker, whatever connector you have yourself. When asked to connect, link, sign in to or use one, call search with the service's words, then add_connection with the provider's name; the person approves on the page it links. Say that it cannot be connected only when no provider and no server matches.
+
+        When the person decides something a run waits for, such as an approval, give it to that request with answer_interaction. Do not start another run for it.
+
+        Tell the person what was done and what they can do next, in the words playbook, function, workflow and run. Leave out the names of tools, their fields and their rules; name an id or a status only where the person must act on it.
+
+        A tool that cannot do what was asked says why and what to change.
+        "#);
     }
 
     proptest! {
