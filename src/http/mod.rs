@@ -59,5 +59,7 @@ async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>,
             return problems::response(&problem);
         }
     }
-    problems::response(&Problem::not_found("There is nothing at this path. The OpenAPI document at /openapi.json lists every route."))
+    problems::response(&Problem::not_found(
+        "There is nothing at this path. The OpenAPI document at /openapi.json lists every route.",
+    ))
 }

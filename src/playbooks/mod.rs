@@ -117,7 +117,10 @@ pub fn unknown() -> Problem {
 
 /// The refusal of a command to a retired playbook.
 pub fn retired() -> Problem {
-    Problem::conflict("retired", "The playbook is retired for good: its history stays readable, but nothing in it changes.")
+    Problem::conflict(
+        "retired",
+        "The playbook is retired for good: its history stays readable, but nothing in it changes.",
+    )
 }
 
 /// Makes a playbook, active and empty. `taken` when the id is or ever was used.

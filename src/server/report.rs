@@ -8,12 +8,7 @@ use crate::telemetry::SecretRegistry;
 
 /// Hands every secret of the settings to the log's registry.
 pub(super) fn secrets(settings: &Settings, environment: &Environment, registry: &SecretRegistry) {
-    for secret in settings
-        .tool_servers
-        .values()
-        .flat_map(|server| &server.secrets)
-        .chain(settings.variables.values())
-    {
+    for secret in settings.tool_servers.values().flat_map(|server| &server.secrets).chain(settings.variables.values()) {
         registry.register(secret.expose());
     }
     for (name, value) in environment {
@@ -44,10 +39,7 @@ pub(super) fn started(app: &App, _environment: &Environment) {
             account = app.access.local_caller().map(|caller| caller.name().to_owned()),
             "local mode: every request of this machine is trusted. Never put the server behind a tunnel or a public proxy"
         ),
-        Access::Keys => tracing::info!(
-            keys = settings.api_keys.as_ref().map_or(0, Vec::len),
-            "callers need a key"
-        ),
+        Access::Keys => tracing::info!(keys = settings.api_keys.as_ref().map_or(0, Vec::len), "callers need a key"),
         Access::Closed => tracing::warn!(
             "nobody may call: the server can be reached from other machines and no API_KEYS are set, so every request is refused"
         ),

@@ -119,11 +119,7 @@ pub struct Way {
 impl Way {
     /// Where its value goes, for a way whose file says so.
     pub fn put(&self) -> Option<Put> {
-        Some(Put {
-            name: self.name.clone()?,
-            place: self.place?,
-            scheme: self.scheme.clone(),
-        })
+        Some(Put { name: self.name.clone()?, place: self.place?, scheme: self.scheme.clone() })
     }
 }
 
