@@ -50,7 +50,9 @@ pub struct Link {
 
 /// A link with its connection.
 pub struct Opened {
+    /// The link.
     pub link: Link,
+    /// The connection it approves.
     pub record: Record,
 }
 
