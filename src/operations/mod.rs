@@ -9,6 +9,7 @@ pub mod schema;
 pub mod words;
 
 mod playbooks;
+mod tool_servers;
 
 use std::collections::HashSet;
 
@@ -30,6 +31,12 @@ impl Operations {
             Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<playbooks::update_playbook::UpdatePlaybook>(),
             Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
+            Entry::of::<tool_servers::search::Search>(),
+            Entry::of::<tool_servers::search_in_playbook::SearchInPlaybook>(),
+            Entry::of::<tool_servers::introspect::Introspect>(),
+            Entry::of::<tool_servers::dry_run::DryRun>(),
+            Entry::of::<tool_servers::execute::Execute>(),
+            Entry::of::<tool_servers::validate::Validate>(),
         ];
         let mut seen = HashSet::new();
         for entry in &entries {
