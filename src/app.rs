@@ -77,11 +77,20 @@ impl std::error::Error for StartError {}
 impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
-        let Surroundings { clock, ids, account, address, resolver } = surroundings;
-        let store =
-            Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
+        let Surroundings {
+            clock,
+            ids,
+            account,
+            address,
+            resolver,
+        } = surroundings;
+        let store = Store::open(settings.database.url.expose())
+            .await
+            .map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
-        let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
+        let secrets = SecretsStore::open(&settings, store, ids.clone())
+            .await
+            .map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue);
@@ -130,13 +139,21 @@ impl App {
     /// Whether `origin` is that of this server's own pages.
     pub fn is_own_origin(&self, origin: &str) -> bool {
         let port = self.address.port();
-        ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| origin == format!("http://{host}:{port}"))
+        ["localhost", "127.0.0.1", "[::1]"]
+            .iter()
+            .any(|host| origin == format!("http://{host}:{port}"))
             || (port == 80 && ["http://localhost", "http://127.0.0.1", "http://[::1]"].contains(&origin))
     }
 
     /// Whether a browser's page of `origin` may call.
     pub fn origin_allowed(&self, origin: &str) -> bool {
-        self.is_own_origin(origin) || self.settings.listener.allowed_origins.iter().any(|allowed| allowed == origin)
+        self.is_own_origin(origin)
+            || self
+                .settings
+                .listener
+                .allowed_origins
+                .iter()
+                .any(|allowed| allowed == origin)
     }
 
     /// The token a page's commands carry: bound to the session and the link, made alike by every server of the database.
@@ -144,14 +161,20 @@ impl App {
         let key = self.secrets.derive("csrf")?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_slice());
         let tag = hmac::sign(&key, format!("local\n{link}").as_bytes());
-        Ok(base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, tag.as_ref()))
+        Ok(base64::Engine::encode(
+            &base64::engine::general_purpose::URL_SAFE_NO_PAD,
+            tag.as_ref(),
+        ))
     }
 
     /// Refuses a command that does not carry the token of its link.
     pub fn check_csrf(&self, link: &str, given: &str) -> Result<()> {
         let expected = self.csrf_token(link)?;
         aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).map_err(|_| {
-            Problem::new(Reason::Forbidden, "The page is no longer current. Open the link again and repeat what you did.")
+            Problem::new(
+                Reason::Forbidden,
+                "The page is no longer current. Open the link again and repeat what you did.",
+            )
         })
     }
 
@@ -181,14 +204,22 @@ fn egress_policy(
         .map_err(|item| StartError(format!("CONNECTIONS_HOSTS: {item} is no host")))?;
     Ok(egress::Policy {
         local_mode: settings.access() == crate::config::Access::Local,
-        private_origins: rules.private_hosts.iter().filter_map(|text| egress::Policy::origin(text)).collect(),
+        private_origins: rules
+            .private_hosts
+            .iter()
+            .filter_map(|text| egress::Policy::origin(text))
+            .collect(),
         hosts,
         own_addresses: vec![address],
-        extra_ca_pem: settings.outbound.extra_ca_certs.as_ref().map(|ca| ca.pem.clone().into_bytes()),
-        resolver,
-        proxy: settings
+        extra_ca_pem: settings
             .outbound
-            .proxy_url()
-            .map(|url| egress::ProxySettings { url, no_proxy: settings.outbound.no_proxy.clone() }),
+            .extra_ca_certs
+            .as_ref()
+            .map(|ca| ca.pem.clone().into_bytes()),
+        resolver,
+        proxy: settings.outbound.proxy_url().map(|url| egress::ProxySettings {
+            url,
+            no_proxy: settings.outbound.no_proxy.clone(),
+        }),
     })
 }

@@ -3,8 +3,8 @@
 //! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
 
 pub mod admission;
-mod operation;
 pub mod openapi;
+mod operation;
 pub mod schema;
 pub mod words;
 
@@ -42,10 +42,18 @@ impl Operations {
         for entry in &entries {
             let declaration = entry.declaration;
             let route = format!("{} {}", declaration.method.word(), declaration.route());
-            assert!(seen.insert(declaration.id.to_owned()) && seen.insert(route), "{} clashes", declaration.id);
+            assert!(
+                seen.insert(declaration.id.to_owned()) && seen.insert(route),
+                "{} clashes",
+                declaration.id
+            );
             for endpoint in [Endpoint::Own, Endpoint::Org, Endpoint::Playbook] {
                 let tool = format!("{endpoint:?} {}", declaration.name);
-                assert!(!declaration.tool.at(endpoint) || seen.insert(tool), "{} clashes", declaration.name);
+                assert!(
+                    !declaration.tool.at(endpoint) || seen.insert(tool),
+                    "{} clashes",
+                    declaration.name
+                );
             }
         }
         Self { entries }
@@ -58,6 +66,8 @@ impl Operations {
 
     /// The tool of a name at an endpoint.
     pub fn tool(&self, endpoint: Endpoint, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.declaration.name == name && entry.declaration.tool.at(endpoint))
+        self.entries
+            .iter()
+            .find(|entry| entry.declaration.name == name && entry.declaration.tool.at(endpoint))
     }
 }

@@ -71,18 +71,41 @@ impl Operation for Search {
         let limited = matches!(context.caller.playbooks, Playbooks::Only(_));
         match &input.playbook {
             None if limited => {
-                return Err(Problem::forbidden("This credential reaches some playbooks alone. Name one of them as playbook."));
+                return Err(Problem::forbidden(
+                    "This credential reaches some playbooks alone. Name one of them as playbook.",
+                ));
             }
             None => {}
             Some(_) if !context.caller.may(Permission::PlaybookRead) => {
-                return Err(Problem::forbidden("This needs playbook:read, which this credential does not have."));
+                return Err(Problem::forbidden(
+                    "This needs playbook:read, which this credential does not have.",
+                ));
             }
             Some(playbook) => {
-                playbooks::find(&context.app.ledger, context.org(), playbook).await?.ok_or_else(playbooks::unknown)?;
+                playbooks::find(&context.app.ledger, context.org(), playbook)
+                    .await?
+                    .ok_or_else(playbooks::unknown)?;
             }
         }
-        let Input { playbook, terms, server, limit, cursor } = input;
-        run(&context, playbook.as_deref(), Asking { terms, server, limit, cursor }, true).await
+        let Input {
+            playbook,
+            terms,
+            server,
+            limit,
+            cursor,
+        } = input;
+        run(
+            &context,
+            playbook.as_deref(),
+            Asking {
+                terms,
+                server,
+                limit,
+                cursor,
+            },
+            true,
+        )
+        .await
     }
 
     fn summary(_: &Context, output: &Output) -> String {
@@ -101,12 +124,20 @@ pub(super) async fn run(context: &Context, playbook: Option<&str>, asking: Askin
     if let Some(name) = &asking.server {
         servers.retain(|server| server.name == *name);
         if servers.is_empty() {
-            return Err(Problem::invalid("/server", "is no tool server here; search without it shows those there are"));
+            return Err(Problem::invalid(
+                "/server",
+                "is no tool server here; search without it shows those there are",
+            ));
         }
     }
     let asked = tool_servers.ask(servers).await;
     let bound = Bound {
-        asked: digest(&[context.org(), playbook.unwrap_or_default(), &terms, asking.server.as_deref().unwrap_or_default()]),
+        asked: digest(&[
+            context.org(),
+            playbook.unwrap_or_default(),
+            &terms,
+            asking.server.as_deref().unwrap_or_default(),
+        ]),
         lists: lists_digest(&asked),
     };
     let page = Page {

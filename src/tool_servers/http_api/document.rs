@@ -26,7 +26,10 @@ impl ToolServers {
             From::Address(url, provenance) => (self.fetch(url.clone(), *provenance).await?, None),
             From::File(path) => {
                 let read = tokio::fs::read_to_string(path).await;
-                (read.map_err(|_| Trouble::failing("The file of the server's document cannot be read."))?, None)
+                (
+                    read.map_err(|_| Trouble::failing("The file of the server's document cannot be read."))?,
+                    None,
+                )
             }
             From::Text(text) => (text.to_string(), None),
             From::Toolkit(text, base) => (text.to_string(), Some(base.clone())),
@@ -40,7 +43,9 @@ impl ToolServers {
             .await?
             .map_err(|refusal| Trouble::failing(refusal.detail))?;
         if document.tools.is_empty() {
-            return Err(Trouble::failing("The document describes no operation that can be called."));
+            return Err(Trouble::failing(
+                "The document describes no operation that can be called.",
+            ));
         }
         Ok(document)
     }
@@ -53,20 +58,33 @@ impl ToolServers {
     pub async fn fetch_document(&self, url: &str) -> Result<String> {
         const AT: &str = "/entry/document";
         let egress = &self.needs.egress;
-        let url = egress.check_address(url, Provenance::Person).map_err(|failure| Problem::invalid(AT, failure.to_string()))?;
-        self.fetch(url, Provenance::Person).await.map_err(|trouble| match trouble.because {
-            crate::tool_servers::upstream::Because::Unreachable => {
-                Problem::unavailable("The document cannot be fetched just now, so nothing was added.")
-            }
-            _ => Problem::invalid(AT, trouble.detail),
-        })
+        let url = egress
+            .check_address(url, Provenance::Person)
+            .map_err(|failure| Problem::invalid(AT, failure.to_string()))?;
+        self.fetch(url, Provenance::Person)
+            .await
+            .map_err(|trouble| match trouble.because {
+                crate::tool_servers::upstream::Because::Unreachable => {
+                    Problem::unavailable("The document cannot be fetched just now, so nothing was added.")
+                }
+                _ => Problem::invalid(AT, trouble.detail),
+            })
     }
 
     /// Whether a document a person gave can become tools of a connection; else why not.
-    pub async fn check_document(&self, text: &str, url: Option<&str>, document_url: Option<&str>) -> Result<(), String> {
+    pub async fn check_document(
+        &self,
+        text: &str,
+        url: Option<&str>,
+        document_url: Option<&str>,
+    ) -> Result<(), String> {
         let (text, placement) = (text.to_owned(), placement_of_hand(url, document_url, None));
-        let parsed = self.parse(move || openapi::read(&text, Bounds::PERSON, &placement)).await;
-        let document = parsed.map_err(|trouble| trouble.detail)?.map_err(|refusal| refusal.detail)?;
+        let parsed = self
+            .parse(move || openapi::read(&text, Bounds::PERSON, &placement))
+            .await;
+        let document = parsed
+            .map_err(|trouble| trouble.detail)?
+            .map_err(|refusal| refusal.detail)?;
         match document.unusable.first() {
             _ if !document.tools.is_empty() => Ok(()),
             Some(first) => Err(format!(
@@ -79,16 +97,33 @@ impl ToolServers {
 
     async fn fetch(&self, url: Url, provenance: Provenance) -> Result<String, Trouble> {
         let mut headers = HeaderMap::new();
-        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, application/yaml;q=0.9, */*;q=0.5"));
+        headers.insert(
+            header::ACCEPT,
+            HeaderValue::from_static("application/json, application/yaml;q=0.9, */*;q=0.5"),
+        );
         let limits = match provenance {
-            Provenance::Operator => Limits { body_bytes: Bounds::OPERATOR.bytes, ..Limits::DOCUMENT },
+            Provenance::Operator => Limits {
+                body_bytes: Bounds::OPERATOR.bytes,
+                ..Limits::DOCUMENT
+            },
             Provenance::Person | Provenance::Learned => Limits::DOCUMENT,
         };
         let redirects = Redirects::SameHost(HOPS);
-        let request = Request { method: Method::GET, url, headers, body: None, provenance, limits, redirects };
+        let request = Request {
+            method: Method::GET,
+            url,
+            headers,
+            body: None,
+            provenance,
+            limits,
+            redirects,
+        };
         let response = self.needs.egress.send(request).await?;
         if response.status != StatusCode::OK {
-            return Err(Trouble::failing(format!("The address of the document answered {}.", response.status.as_u16())));
+            return Err(Trouble::failing(format!(
+                "The address of the document answered {}.",
+                response.status.as_u16()
+            )));
         }
         let bytes = response.body.bytes().await?;
         String::from_utf8(bytes.into()).map_err(|_| Trouble::failing("The document is not text in UTF-8."))
@@ -103,7 +138,10 @@ impl ToolServers {
             drop(place);
             read
         });
-        timeout(READING, task).await.map_err(|_| late())?.map_err(|_| Trouble::failing("The document could not be read."))
+        timeout(READING, task)
+            .await
+            .map_err(|_| late())?
+            .map_err(|_| Trouble::failing("The document could not be read."))
     }
 }
 

@@ -46,7 +46,11 @@ pub(super) enum From {
 
 impl HttpApi {
     /// One the operator wrote.
-    pub(super) fn of_operator(api: &OpenApi, request_id: Option<String>, egress: egress::Client) -> Result<Self, Trouble> {
+    pub(super) fn of_operator(
+        api: &OpenApi,
+        request_id: Option<String>,
+        egress: egress::Client,
+    ) -> Result<Self, Trouble> {
         let (document, document_url) = match &api.document {
             Document::Address(url) => (From::Address(url.clone(), Provenance::Operator), Some(url.clone())),
             Document::File(path) => (From::File(path.clone()), None),
@@ -99,7 +103,10 @@ pub(super) async fn of_connection(
 ) -> Result<HttpApi, Trouble> {
     let text = match record.provider {
         Some(_) => None,
-        None => connections.document(&record.org, &record.id).await.map_err(|_| Trouble::failing("Its document cannot be read just now."))?,
+        None => connections
+            .document(&record.org, &record.id)
+            .await
+            .map_err(|_| Trouble::failing("Its document cannot be read just now."))?,
     };
     build(connections, egress, record, credential, text)
 }
@@ -111,8 +118,14 @@ fn build(
     credential: Option<Placed>,
     text: Option<String>,
 ) -> Result<HttpApi, Trouble> {
-    let place = credential.as_ref().map(|placed| (place_of(placed.place), placed.name.clone()));
-    let by_hand = placement_of_hand(record.entry.url.as_deref(), record.entry.document.as_deref(), place.clone());
+    let place = credential
+        .as_ref()
+        .map(|placed| (place_of(placed.place), placed.name.clone()));
+    let by_hand = placement_of_hand(
+        record.entry.url.as_deref(),
+        record.entry.document.as_deref(),
+        place.clone(),
+    );
     let mut written = record.entry.headers.clone();
     let (document, bounds, placement, refresh_ms) = match resolved(connections, record)? {
         None => {
@@ -121,11 +134,17 @@ fn build(
         }
         Some(resolved) => {
             let base = record.entry.url.clone().unwrap_or_else(|| resolved.url.clone());
-            let base = Url::parse(&base).map_err(|_| Trouble::failing("The provider has no address that can be used."))?;
+            let base =
+                Url::parse(&base).map_err(|_| Trouble::failing("The provider has no address that can be used."))?;
             written = resolved.headers.clone().into_iter().chain(written).collect();
             let hours = i64::from(resolved.server.refresh_hours());
             let document = from(&resolved, &base)?;
-            (document, Bounds::OPERATOR, placement_of_provider(&resolved, base, place), hours * HOUR_MS)
+            (
+                document,
+                Bounds::OPERATOR,
+                placement_of_provider(&resolved, base, place),
+                hours * HOUR_MS,
+            )
         }
     };
     Ok(HttpApi {
@@ -143,11 +162,16 @@ fn build(
 
 /// The provider's server with the connection's placeholders filled in; `None` for one given by hand.
 pub(super) fn resolved(connections: &Connections, record: &Record) -> Result<Option<Resolved>, Trouble> {
-    let Some(provider) = &record.provider else { return Ok(None) };
+    let Some(provider) = &record.provider else {
+        return Ok(None);
+    };
     let gone = || Trouble::failing("The provider it came from is no longer what it was.");
     let catalogue = connections.catalogue();
     let provider = catalogue.get(provider).ok_or_else(gone)?;
-    catalogue.resolve(provider, &record.placeholders).map(Some).map_err(|_| gone())
+    catalogue
+        .resolve(provider, &record.placeholders)
+        .map(Some)
+        .map_err(|_| gone())
 }
 
 fn from(resolved: &Resolved, base: &Url) -> Result<From, Trouble> {
@@ -155,7 +179,8 @@ fn from(resolved: &Resolved, base: &Url) -> Result<From, Trouble> {
         Some(Source::Toolkit { text, .. }) => Ok(From::Toolkit(text.clone(), base.clone())),
         Some(Source::Document { text }) => Ok(From::Text(text.clone())),
         Some(Source::DocumentAt { url }) => {
-            let url = Url::parse(url).map_err(|_| Trouble::failing("The provider's document has no address that can be used."))?;
+            let url = Url::parse(url)
+                .map_err(|_| Trouble::failing("The provider's document has no address that can be used."))?;
             Ok(From::Address(url, Provenance::Learned))
         }
         None => Err(Trouble::failing("The provider describes no tools.")),

@@ -84,7 +84,10 @@ impl HttpApi {
                 Err(failure) => return Err(Trouble::from(failure).after_sending()),
             };
             let outcome = tool.answer(status.as_u16(), &headers, &body);
-            let request_id = self.request_id.as_ref().and_then(|name| headers.get(name.as_str())?.to_str().ok());
+            let request_id = self
+                .request_id
+                .as_ref()
+                .and_then(|name| headers.get(name.as_str())?.to_str().ok());
             return Ok(HttpAnswer {
                 status: status.as_u16(),
                 outcome,
@@ -103,7 +106,8 @@ impl HttpApi {
             headers.insert(name.clone(), value.clone());
         }
         if let Some(body) = &prepared.body {
-            let kind = HeaderValue::from_str(&body.media_type).map_err(|_| Trouble::failing("The body's type cannot be sent."))?;
+            let kind = HeaderValue::from_str(&body.media_type)
+                .map_err(|_| Trouble::failing("The body's type cannot be sent."))?;
             headers.insert(CONTENT_TYPE, kind);
         }
         // Every tool's server is of the one base origin or of one the entry names: reading the document saw to it.
@@ -134,10 +138,15 @@ impl HttpApi {
     fn provenance_of(&self, tool: &Tool) -> Provenance {
         let origin = tool.server.origin();
         let own = [&self.placement.base_url, &self.placement.document_url];
-        let is_own = own.into_iter().flatten().any(|url| url.origin() == origin) || self.placement.hosts.contains(&origin);
+        let is_own =
+            own.into_iter().flatten().any(|url| url.origin() == origin) || self.placement.hosts.contains(&origin);
         // A document in the operator's own file or settings is the operator's word.
         let written = self.provenance == Provenance::Operator && matches!(self.document, From::File(_) | From::Text(_));
-        if is_own || written { self.provenance } else { Provenance::Learned }
+        if is_own || written {
+            self.provenance
+        } else {
+            Provenance::Learned
+        }
     }
 }
 
