@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aws_lc_rs::hmac;
 
 use crate::clock::SharedClock;
-use crate::config::Settings;
+use crate::config::{Adders, Settings};
 use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::connections::secrets::SecretsStore;
@@ -77,20 +77,10 @@ impl std::error::Error for StartError {}
 impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
-        let Surroundings {
-            clock,
-            ids,
-            account,
-            address,
-            resolver,
-        } = surroundings;
-        let store = Store::open(settings.database.url.expose())
-            .await
-            .map_err(|error| StartError(error.to_string()))?;
+        let Surroundings { clock, ids, account, address, resolver } = surroundings;
+        let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
-        let secrets = SecretsStore::open(&settings, store, ids.clone())
-            .await
-            .map_err(StartError)?;
+        let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue);
@@ -125,6 +115,12 @@ impl App {
         Ok(Arc::new(app))
     }
 
+    /// Whether a tool may change something outside: any tool server is configured, or people may add connections.
+    pub fn tools_may_change(&self) -> bool {
+        let people_may_add = self.access.is_local() && self.settings.connections.add == Adders::People;
+        people_may_add || !self.settings.tool_servers.is_empty()
+    }
+
     /// Whether the server can serve: the database answers and the secrets' canary opens (decision D16).
     pub async fn ready(&self) -> Result<()> {
         self.ledger.store().ping().await?;
@@ -139,21 +135,13 @@ impl App {
     /// Whether `origin` is that of this server's own pages.
     pub fn is_own_origin(&self, origin: &str) -> bool {
         let port = self.address.port();
-        ["localhost", "127.0.0.1", "[::1]"]
-            .iter()
-            .any(|host| origin == format!("http://{host}:{port}"))
+        ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| origin == format!("http://{host}:{port}"))
             || (port == 80 && ["http://localhost", "http://127.0.0.1", "http://[::1]"].contains(&origin))
     }
 
     /// Whether a browser's page of `origin` may call.
     pub fn origin_allowed(&self, origin: &str) -> bool {
-        self.is_own_origin(origin)
-            || self
-                .settings
-                .listener
-                .allowed_origins
-                .iter()
-                .any(|allowed| allowed == origin)
+        self.is_own_origin(origin) || self.settings.listener.allowed_origins.iter().any(|allowed| allowed == origin)
     }
 
     /// The token a page's commands carry: bound to the session and the link, made alike by every server of the database.
@@ -161,10 +149,7 @@ impl App {
         let key = self.secrets.derive("csrf")?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_slice());
         let tag = hmac::sign(&key, format!("local\n{link}").as_bytes());
-        Ok(base64::Engine::encode(
-            &base64::engine::general_purpose::URL_SAFE_NO_PAD,
-            tag.as_ref(),
-        ))
+        Ok(base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, tag.as_ref()))
     }
 
     /// Refuses a command that does not carry the token of its link.
@@ -204,22 +189,14 @@ fn egress_policy(
         .map_err(|item| StartError(format!("CONNECTIONS_HOSTS: {item} is no host")))?;
     Ok(egress::Policy {
         local_mode: settings.access() == crate::config::Access::Local,
-        private_origins: rules
-            .private_hosts
-            .iter()
-            .filter_map(|text| egress::Policy::origin(text))
-            .collect(),
+        private_origins: rules.private_hosts.iter().filter_map(|text| egress::Policy::origin(text)).collect(),
         hosts,
         own_addresses: vec![address],
-        extra_ca_pem: settings
-            .outbound
-            .extra_ca_certs
-            .as_ref()
-            .map(|ca| ca.pem.clone().into_bytes()),
+        extra_ca_pem: settings.outbound.extra_ca_certs.as_ref().map(|ca| ca.pem.clone().into_bytes()),
         resolver,
-        proxy: settings.outbound.proxy_url().map(|url| egress::ProxySettings {
-            url,
-            no_proxy: settings.outbound.no_proxy.clone(),
-        }),
+        proxy: settings
+            .outbound
+            .proxy_url()
+            .map(|url| egress::ProxySettings { url, no_proxy: settings.outbound.no_proxy.clone() }),
     })
 }

@@ -3,7 +3,7 @@
 # The packages of Debian that hold the commands which are missing.
 missing_packages() {
   compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql
-  command -v chromium >/dev/null || echo chromium
+  command -v chromium >/dev/null || printf '%s\n' chromium fonts-liberation
   command -v chromedriver >/dev/null || echo chromium-driver
   command -v npm >/dev/null || echo npm
   command -v python3 >/dev/null || echo python3

@@ -73,11 +73,12 @@ start_chromedriver() {
   return 1
 }
 
+# Ends what this run started, however the run itself ends.
 stop_everything() {
   local status=$? process
   trap - EXIT
-  for process in $(jobs -p); do
-    kill "$process" 2>/dev/null || true
+  for process in $(jobs -pr); do
+    kill -- "-$process" 2>/dev/null || true
   done
   if [ -e "$work/chromedriver.process" ]; then
     kill -- "-$(<"$work/chromedriver.process")" 2>/dev/null || true

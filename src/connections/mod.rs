@@ -5,7 +5,10 @@
 //! keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request it belongs to.
 
 pub mod catalogue;
+mod changes;
 pub mod credential_look;
+pub mod input;
+pub mod links;
 mod record;
 mod rows;
 pub mod secrets;
@@ -15,8 +18,10 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-pub use rows::Filter;
+pub use changes::{Added, LINK_MS, Removal, unknown};
+pub use input::Draft;
 pub use record::{Because, Connect, Credential, Entry, Record, Status, View};
+pub use rows::Filter;
 
 use crate::config::Settings;
 use crate::ledger::Ledger;

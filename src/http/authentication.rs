@@ -32,17 +32,10 @@ pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Probl
     })
 }
 
-/// The person at Studio's page. A bearer credential is refused, so that no agent approves what it added; a command
-/// must come from our own page and carry the token of its link (`connections.md` 9.2).
+/// The person at Studio's page; a command must come from our own page and carry the token of its link
+/// (`connections.md` 9.2).
 pub(super) fn session(app: &App, parts: &Parts, link: Option<&str>) -> Result<Arc<Caller>, Problem> {
-    if parts.headers.contains_key(AUTHORIZATION) {
-        let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
-        return Err(problem.challenge(None));
-    }
-    let caller = app.access.local_caller().ok_or_else(|| {
-        Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this link.")
-            .challenge(Some(Challenge::Missing))
-    })?;
+    let caller = person(app, parts)?;
     if parts.method != http::Method::GET {
         same_origin(app, &parts.headers)?;
         let given = parts.headers.get("x-playmaker-csrf").and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -51,9 +44,22 @@ pub(super) fn session(app: &App, parts: &Parts, link: Option<&str>) -> Result<Ar
     Ok(caller)
 }
 
+/// The person whose browser it is. A bearer credential is refused, so that no agent approves what it added.
+pub(super) fn person(app: &App, parts: &Parts) -> Result<Arc<Caller>, Problem> {
+    if parts.headers.contains_key(AUTHORIZATION) {
+        let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
+        return Err(problem.challenge(None));
+    }
+    app.access.local_caller().ok_or_else(|| {
+        Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this link.")
+            .challenge(Some(Challenge::Missing))
+    })
+}
+
 /// A command of a page must come from a page of this server.
 pub fn same_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
-    let own = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|origin| app.is_own_origin(origin));
+    let own =
+        headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|origin| app.is_own_origin(origin));
     let site = headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin");
     if own && site {
         return Ok(());
@@ -85,7 +91,8 @@ mod tests {
     fn exactly_one_bearer_is_read() {
         assert_eq!(bearer("Bearer abc.def"), Some("abc.def"));
         assert_eq!(bearer("bEARER abc"), Some("abc"));
-        for bad in ["Bearer", "Bearer ", "Bearer  a", "Bearer a b", "Bearer a, Bearer b", "Basic a", "Bearer\ta", "abc"] {
+        for bad in ["Bearer", "Bearer ", "Bearer  a", "Bearer a b", "Bearer a, Bearer b", "Basic a", "Bearer\ta", "abc"]
+        {
             assert_eq!(bearer(bad), None, "{bad}");
         }
     }

@@ -6,7 +6,9 @@ mod authentication;
 mod body;
 mod entrance;
 mod health;
+mod mcp_routes;
 mod operation_routes;
+mod page_routes;
 pub mod problems;
 mod serve;
 
@@ -34,6 +36,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/ready", get(health::ready).fallback(only_get))
         .route("/openapi.json", get(health::openapi).fallback(only_get))
         .merge(operations)
+        .merge(mcp_routes::routes())
+        .merge(page_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
         .with_state(app)
@@ -50,10 +54,12 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 }
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
-    if app.access.is_closed() {
-        if let Err(problem) = authenticate(&app, request.headers()) {
-            return problems::response(&problem);
-        }
+    if app.access.is_closed()
+        && let Err(problem) = authenticate(&app, request.headers())
+    {
+        return problems::response(&problem);
     }
-    problems::response(&Problem::not_found("There is nothing at this path. The OpenAPI document at /openapi.json lists every route."))
+    problems::response(&Problem::not_found(
+        "There is nothing at this path. The OpenAPI document at /openapi.json lists every route.",
+    ))
 }

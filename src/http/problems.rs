@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 
-use crate::error::{Challenge, Problem, Reason};
+use crate::error::{Challenge, Problem};
 
 /// The media type of a problem document.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -38,14 +38,4 @@ const fn challenge_text(challenge: Challenge) -> &'static str {
         Challenge::InvalidToken => "Bearer error=\"invalid_token\"",
         Challenge::InsufficientScope => "Bearer error=\"insufficient_scope\"",
     }
-}
-
-/// Logs an incident once, at the edge, and puts its id into the problem; other problems pass as they are.
-pub fn noted(problem: Problem, request_id: &str) -> Problem {
-    if problem.reason() != Reason::Internal {
-        return problem;
-    }
-    let cause = problem.private_source().map(ToString::to_string).unwrap_or_default();
-    tracing::error!(request.id = request_id, incident = request_id, cause, "a request failed inside the server");
-    problem.incident(request_id.to_owned())
 }

@@ -8,7 +8,9 @@
 //! the headers agree), `methods` (what it asks) and `stream` (how the answer travels). `README.md` tells the six
 //! revisions apart. Origin, credential, org and playbook are checked before [`serve`] is called.
 
+mod agent;
 mod agreement;
+pub mod instructions;
 mod json;
 mod media;
 mod message;
@@ -24,6 +26,7 @@ mod stream;
 mod tests;
 mod wire;
 
+pub use agent::{Agent, endpoint_playbook};
 pub use json::{Fault, Parsed, read as read_json};
 pub use revision::{Era, Revision};
 pub use rpc::RpcError;

@@ -3,16 +3,22 @@
 //! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
 
 pub mod admission;
+mod incident;
 pub mod openapi;
 mod operation;
 pub mod schema;
 pub mod words;
 
+mod connections;
+mod guides;
+mod history;
+pub mod links;
 mod playbooks;
 mod tool_servers;
 
 use std::collections::HashSet;
 
+pub use incident::noted;
 pub use operation::{
     Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Method, Needs, Offer, Operation, Scope, Tool,
 };
@@ -25,35 +31,40 @@ pub struct Operations {
 impl Operations {
     /// The list. Two operations of one id, one route or one tool name at an endpoint stop the start.
     pub fn all() -> Self {
+        // As tools are listed (`mcp.md` 6), then what only HTTP serves.
         let entries = vec![
             Entry::of::<playbooks::create_playbook::CreatePlaybook>(),
             Entry::of::<playbooks::list_playbooks::ListPlaybooks>(),
-            Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<playbooks::update_playbook::UpdatePlaybook>(),
             Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
+            Entry::of::<history::list_playbook_events::ListPlaybookEvents>(),
+            Entry::of::<history::get_event::GetEvent>(),
             Entry::of::<tool_servers::search::Search>(),
             Entry::of::<tool_servers::search_in_playbook::SearchInPlaybook>(),
             Entry::of::<tool_servers::introspect::Introspect>(),
             Entry::of::<tool_servers::dry_run::DryRun>(),
             Entry::of::<tool_servers::execute::Execute>(),
+            Entry::of::<connections::add_connection::AddConnection>(),
+            Entry::of::<connections::list_connections::ListConnections>(),
+            Entry::of::<connections::remove_connection::RemoveConnection>(),
+            Entry::of::<guides::get_guide::GetGuide>(),
+            Entry::of::<playbooks::get_playbook::GetPlaybook>(),
+            Entry::of::<connections::get_connection::GetConnection>(),
+            Entry::of::<connections::list_providers::ListProviders>(),
             Entry::of::<tool_servers::validate::Validate>(),
+            Entry::of::<links::read_link::ReadLink>(),
+            Entry::of::<links::approve::Approve>(),
+            Entry::of::<links::give_credential::GiveCredential>(),
+            Entry::of::<links::cancel::Cancel>(),
         ];
         let mut seen = HashSet::new();
         for entry in &entries {
             let declaration = entry.declaration;
             let route = format!("{} {}", declaration.method.word(), declaration.route());
-            assert!(
-                seen.insert(declaration.id.to_owned()) && seen.insert(route),
-                "{} clashes",
-                declaration.id
-            );
+            assert!(seen.insert(declaration.id.to_owned()) && seen.insert(route), "{} clashes", declaration.id);
             for endpoint in [Endpoint::Own, Endpoint::Org, Endpoint::Playbook] {
                 let tool = format!("{endpoint:?} {}", declaration.name);
-                assert!(
-                    !declaration.tool.at(endpoint) || seen.insert(tool),
-                    "{} clashes",
-                    declaration.name
-                );
+                assert!(!declaration.tool.at(endpoint) || seen.insert(tool), "{} clashes", declaration.name);
             }
         }
         Self { entries }
@@ -66,8 +77,6 @@ impl Operations {
 
     /// The tool of a name at an endpoint.
     pub fn tool(&self, endpoint: Endpoint, name: &str) -> Option<&Entry> {
-        self.entries
-            .iter()
-            .find(|entry| entry.declaration.name == name && entry.declaration.tool.at(endpoint))
+        self.entries.iter().find(|entry| entry.declaration.name == name && entry.declaration.tool.at(endpoint))
     }
 }

@@ -45,9 +45,13 @@ impl Scope {
 /// The method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// Reads.
     Get,
+    /// Makes or does.
     Post,
+    /// Sets.
     Put,
+    /// Ends.
     Delete,
 }
 
@@ -77,7 +81,9 @@ pub enum Needs {
 /// Whether what an operation does may be beyond undoing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destructive {
+    /// It never is.
     No,
+    /// It always may be.
     Yes,
     /// While any tool server is configured or people may add connections.
     WhileToolsMayChange,
@@ -238,14 +244,19 @@ pub trait Operation: Send + Sync + 'static {
     /// The result in plain words for the person (`mcp.md` 12).
     fn summary(context: &Context, output: &Self::Output) -> String;
 
+    /// The output as Markdown, for HTTP callers that prefer it; few operations have one.
+    fn markdown(_output: &Self::Output) -> Option<&'static str> {
+        None
+    }
+
     /// What it does, for this caller.
     fn description(_offer: &Offer<'_>) -> Cow<'static, str> {
         Cow::Borrowed(Self::DECLARATION.description)
     }
 
-    /// Whether this caller may be offered it, besides its permissions.
-    fn offered(_offer: &Offer<'_>) -> bool {
-        true
+    /// Refuses a caller that may never do it here, whatever its permissions; such a caller is not offered it either.
+    fn admit(_offer: &Offer<'_>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -255,6 +266,8 @@ pub struct Answer {
     pub output: Box<RawValue>,
     /// The output in words.
     pub summary: String,
+    /// The output as Markdown, where there is one.
+    pub markdown: Option<&'static str>,
 }
 
 type Run = fn(Context, Value) -> BoxFuture<'static, Result<Answer>>;
@@ -269,7 +282,7 @@ pub struct Entry {
     pub output: Value,
     run: Run,
     describe: fn(&Offer<'_>) -> Cow<'static, str>,
-    offered: fn(&Offer<'_>) -> bool,
+    admit: fn(&Offer<'_>) -> Result<()>,
 }
 
 impl Entry {
@@ -281,12 +294,13 @@ impl Entry {
             output: super::schema::output::<O::Output>(),
             run: |context, input| run::<O>(context, input).boxed(),
             describe: O::description,
-            offered: O::offered,
+            admit: O::admit,
         }
     }
 
-    /// Checks `input` against the schema, all faults at once, and runs the operation.
+    /// Checks the caller, then `input` against the schema, all faults at once, and runs the operation.
     pub async fn run(&self, context: Context, input: Value) -> Result<Answer> {
+        (self.admit)(&Offer { app: &context.app, caller: &context.caller })?;
         self.input.check(&input)?;
         (self.run)(context, input).await
     }
@@ -298,7 +312,7 @@ impl Entry {
 
     /// Whether this caller may be offered it: its permissions and whatever else it needs.
     pub fn offered(&self, offer: &Offer<'_>) -> bool {
-        self.permitted(offer.caller) && (self.offered)(offer)
+        self.permitted(offer.caller) && (self.admit)(offer).is_ok()
     }
 
     /// Whether the caller has the permissions.
@@ -315,5 +329,9 @@ async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
     // The schema took it already: what still fails here is ours to mend, but the caller can act on the words.
     let input = serde_json::from_value(input).map_err(|error| Problem::invalid("", error.to_string()))?;
     let output = O::run(context.clone(), input).await?;
-    Ok(Answer { summary: O::summary(&context, &output), output: serde_json::value::to_raw_value(&output)? })
+    Ok(Answer {
+        summary: O::summary(&context, &output),
+        markdown: O::markdown(&output),
+        output: serde_json::value::to_raw_value(&output)?,
+    })
 }

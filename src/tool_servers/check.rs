@@ -76,9 +76,7 @@ impl ToolServers {
         let mut checks = Checks::default();
         let known = self.server(org, server).await?.filter(|server| server.serves(playbook));
         checks.server_known = Some(known.is_some());
-        let Some(server) = known else {
-            return Ok((checks, Err(Refusal::NotConfigured)));
-        };
+        let Some(server) = known else { return Ok((checks, Err(Refusal::NotConfigured))) };
         let found = self.check_server(server, tool, &mut checks).await;
         Ok((checks, found))
     }
@@ -97,11 +95,7 @@ impl ToolServers {
             Refusal::NotReady(not_ready)
         })?;
         let has_secrets = server.configured().is_some_and(|entry| !entry.secrets.is_empty()) || credential.is_some();
-        checks.connection_ready = Some(if server.connection.is_some() {
-            "ready"
-        } else {
-            "not_a_connection"
-        });
+        checks.connection_ready = Some(if server.connection.is_some() { "ready" } else { "not_a_connection" });
         checks.credential_present = Some(if has_secrets { "present" } else { "none_needed" });
         let listed = async {
             let live = self.live(&server, credential).await?;
@@ -128,9 +122,7 @@ impl Refusal {
     /// The same for a caller who named `server` and `tool`.
     pub fn problem(&self, server: &str, tool: &str) -> Problem {
         let not_offered = |because: &'static str, words: String| {
-            Problem::new(Reason::Unavailable, words)
-                .kind("tool_not_offered")
-                .because(because)
+            Problem::new(Reason::Unavailable, words).kind("tool_not_offered").because(because)
         };
         match self {
             Self::NotConfigured => not_offered(
@@ -147,11 +139,7 @@ impl Refusal {
             ),
             Self::NotReady(NotReady { because, detail }) => {
                 let problem = not_offered(because.word(), format!("{detail} search shows what can be used."));
-                if *because == Because::Unavailable {
-                    problem.retry_after(RETRY_AFTER_S)
-                } else {
-                    problem
-                }
+                if *because == Because::Unavailable { problem.retry_after(RETRY_AFTER_S) } else { problem }
             }
             Self::Failed(trouble) => failed(server, trouble),
             Self::Busy => Problem::new(
@@ -168,11 +156,7 @@ impl Refusal {
 fn failed(server: &str, trouble: &upstream::Trouble) -> Problem {
     use upstream::Because;
     let because = trouble.because.word();
-    let kind = if trouble.because == Because::NotAllowed {
-        "tool_not_offered"
-    } else {
-        "tool_server_failed"
-    };
+    let kind = if trouble.because == Because::NotAllowed { "tool_not_offered" } else { "tool_server_failed" };
     let words = format!("The tool server “{server}” cannot be used now: {}", trouble.detail);
     let problem = Problem::new(Reason::Unavailable, words).kind(kind).because(because);
     match trouble.because {

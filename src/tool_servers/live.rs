@@ -41,11 +41,7 @@ impl Key {
         let state = server.connection.as_ref().map_or_else(String::new, |record| {
             format!("{}.{}.{}", record.id, record.revision, record.credential_version)
         });
-        Self {
-            org: server.org.clone(),
-            name: server.name.clone(),
-            state,
-        }
+        Self { org: server.org.clone(), name: server.name.clone(), state }
     }
 }
 
@@ -113,13 +109,7 @@ impl ToolServers {
             (None, Some(record)) => self.of_connection(record, credential, &scrubber).await?,
             (None, None) => return Err(Trouble::failing("The server is no longer set up.")),
         };
-        Ok(Live {
-            key,
-            wire,
-            scrubber,
-            gate: tokio::sync::Mutex::new(()),
-            reads: Mutex::default(),
-        })
+        Ok(Live { key, wire, scrubber, gate: tokio::sync::Mutex::new(()), reads: Mutex::default() })
     }
 
     fn of_operator(&self, entry: &ToolServer, scrubber: &Arc<Scrubber>) -> Result<Wire, Trouble> {
@@ -127,12 +117,7 @@ impl ToolServers {
             Target::Remote(remote) => Wire::Mcp(Upstream::http(
                 HttpEntry {
                     url: remote.url.clone(),
-                    headers: headers(
-                        remote
-                            .headers
-                            .iter()
-                            .map(|(name, value)| (name.as_str(), value.expose())),
-                    )?,
+                    headers: headers(remote.headers.iter().map(|(name, value)| (name.as_str(), value.expose())))?,
                     provenance: Provenance::Operator,
                     request_id: entry.request_id.clone(),
                 },
@@ -143,20 +128,14 @@ impl ToolServers {
                 ProcessEntry {
                     command: process.command.clone(),
                     args: process.args.clone(),
-                    env: process
-                        .env
-                        .iter()
-                        .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-                        .collect(),
+                    env: process.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
                     request_id: entry.request_id.clone(),
                 },
                 self.surroundings(scrubber),
             )),
-            Target::OpenApi(api) => Wire::Http(Box::new(HttpApi::of_operator(
-                api,
-                entry.request_id.clone(),
-                self.needs.egress.clone(),
-            )?)),
+            Target::OpenApi(api) => {
+                Wire::Http(Box::new(HttpApi::of_operator(api, entry.request_id.clone(), self.needs.egress.clone())?))
+            }
         })
     }
 
@@ -183,17 +162,8 @@ impl ToolServers {
         if let Some(placed) = &credential {
             place(placed, &mut headers, &mut url)?;
         }
-        let entry = HttpEntry {
-            url,
-            headers,
-            provenance: Provenance::Person,
-            request_id: None,
-        };
-        Ok(Wire::Mcp(Upstream::http(
-            entry,
-            self.needs.egress.clone(),
-            self.surroundings(scrubber),
-        )))
+        let entry = HttpEntry { url, headers, provenance: Provenance::Person, request_id: None };
+        Ok(Wire::Mcp(Upstream::http(entry, self.needs.egress.clone(), self.surroundings(scrubber))))
     }
 
     fn surroundings(&self, scrubber: &Arc<Scrubber>) -> Surroundings {
@@ -265,25 +235,18 @@ impl ToolServers {
         match &live.wire {
             Wire::Mcp(upstream) => {
                 let listing = upstream.list().await?;
-                let ttl = listing
-                    .ttl_ms
-                    .map_or(FRESH_MS.0, |ttl| i64::try_from(ttl).unwrap_or(i64::MAX).min(FRESH_MS.1));
+                let ttl =
+                    listing.ttl_ms.map_or(FRESH_MS.0, |ttl| i64::try_from(ttl).unwrap_or(i64::MAX).min(FRESH_MS.1));
                 Ok(Arc::new(List::of_listing(listing, &live.scrubber, self.now_ms(), ttl)))
             }
             Wire::Http(api) => match self.read_document(api).await {
-                Ok(document) => Ok(Arc::new(List::of_document(
-                    document,
-                    &live.scrubber,
-                    self.now_ms(),
-                    api.refresh_ms(),
-                ))),
+                Ok(document) => {
+                    Ok(Arc::new(List::of_document(document, &live.scrubber, self.now_ms(), api.refresh_ms())))
+                }
                 // A document that was good once stays in use while it cannot be read again.
                 Err(trouble) => match self.lists.get(&live.key).await {
                     Some(list) => Ok(Arc::new(list.kept_stale(self.now_ms(), FRESH_MS.0))),
-                    None => Err(Trouble {
-                        detail: live.scrubber.text(&trouble.detail),
-                        ..trouble
-                    }),
+                    None => Err(Trouble { detail: live.scrubber.text(&trouble.detail), ..trouble }),
                 },
             },
         }
@@ -307,17 +270,13 @@ pub(super) fn headers<'a>(written: impl Iterator<Item = (&'a str, &'a str)>) -> 
 pub(super) fn place(placed: &Placed, headers: &mut HeaderMap, url: &mut Url) -> Result<(), Trouble> {
     let unfit = || Trouble::failing("The credential cannot be sent where it belongs.");
     let (name, text) = match placed.place {
-        ValueIn::Header => (
-            HeaderName::from_bytes(placed.name.as_bytes()).map_err(|_| unfit())?,
-            placed.written.to_string(),
-        ),
+        ValueIn::Header => {
+            (HeaderName::from_bytes(placed.name.as_bytes()).map_err(|_| unfit())?, placed.written.to_string())
+        }
         ValueIn::Cookie => {
             let cookie = format!("{}={}", placed.name, placed.written.as_str());
             let had = headers.get(http::header::COOKIE).and_then(|had| had.to_str().ok());
-            (
-                http::header::COOKIE,
-                had.map_or_else(|| cookie.clone(), |had| format!("{had}; {cookie}")),
-            )
+            (http::header::COOKIE, had.map_or_else(|| cookie.clone(), |had| format!("{had}; {cookie}")))
         }
         ValueIn::Query => {
             url.query_pairs_mut().append_pair(&placed.name, &placed.written);

@@ -78,10 +78,7 @@ impl ToolServers {
     pub fn new(needs: Needs) -> Self {
         Self {
             needs,
-            open: Cache::builder()
-                .max_capacity(OPEN_SERVERS)
-                .time_to_idle(live::IDLE)
-                .build(),
+            open: Cache::builder().max_capacity(OPEN_SERVERS).time_to_idle(live::IDLE).build(),
             lists: Cache::builder()
                 .max_capacity(LIST_BYTES)
                 .weigher(|_: &Key, list: &Arc<List>| u32::try_from(list.bytes).unwrap_or(u32::MAX))

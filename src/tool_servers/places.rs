@@ -50,10 +50,7 @@ pub(super) struct Place {
 
 impl Default for Places {
     fn default() -> Self {
-        Self {
-            all: Arc::new(Semaphore::new(ALL)),
-            orgs: Mutex::default(),
-        }
+        Self { all: Arc::new(Semaphore::new(ALL)), orgs: Mutex::default() }
     }
 }
 
@@ -85,12 +82,7 @@ impl Places {
         };
         let (server, org, all) = timeout(WAIT, places).await.ok().flatten().ok_or(Busy)?;
         drop(waiting);
-        Ok(Place {
-            _server: server,
-            _org: org,
-            _all: all,
-            _of: of,
-        })
+        Ok(Place { _server: server, _org: org, _all: all, _of: of })
     }
 
     fn org(&self, org: &str) -> Arc<Org> {
@@ -113,10 +105,7 @@ impl Org {
     fn server(&self, server: &str, is_process: bool) -> Arc<Semaphore> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let places = if is_process { PER_PROCESS } else { PER_SERVER };
-        servers
-            .entry(server.to_owned())
-            .or_insert_with(|| Arc::new(Semaphore::new(places)))
-            .clone()
+        servers.entry(server.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(places))).clone()
     }
 }
 
@@ -162,15 +151,10 @@ mod tests {
         for _ in 0..PER_SERVER {
             held.push(at_once(&places, "acme", "crm").await.unwrap());
         }
-        let mut waiting: Vec<_> = (0..WAITING)
-            .map(|_| Box::pin(places.take("acme", "crm", false)))
-            .collect();
+        let mut waiting: Vec<_> = (0..WAITING).map(|_| Box::pin(places.take("acme", "crm", false))).collect();
         for one in &mut waiting {
             assert!(one.now_or_never().is_none());
         }
-        assert_eq!(
-            places.take("acme", "crm", false).now_or_never().and_then(Result::err),
-            Some(Busy)
-        );
+        assert_eq!(places.take("acme", "crm", false).now_or_never().and_then(Result::err), Some(Busy));
     }
 }

@@ -97,23 +97,13 @@ impl ToolServers {
         let (label, id) = identity.read(&answer);
         let label = label.or(id)?;
         let scrubber = Scrubber::new(placed.map(|placed| placed.bare.as_bytes().to_vec()));
-        Some(
-            scrubber
-                .text(&label)
-                .chars()
-                .filter(|character| !character.is_control())
-                .collect(),
-        )
+        Some(scrubber.text(&label).chars().filter(|character| !character.is_control()).collect())
     }
 
     async fn verify(&self, resolved: &Resolved, placed: Option<&Placed>) -> Result<(), Probe> {
         let Some(verify) = &resolved.verify else { return Ok(()) };
-        let asking = Asking {
-            method: verify.method,
-            url: &verify.url,
-            headers: &verify.headers,
-            body: verify.body.as_ref(),
-        };
+        let asking =
+            Asking { method: verify.method, url: &verify.url, headers: &verify.headers, body: verify.body.as_ref() };
         let (status, answer) = self.ask_provider(resolved, asking, placed).await?;
         if verify.is_refused(status) || (verify.is_ok(status) && !verify.holds(&answer)) {
             return Err(Probe::Refused);
@@ -135,14 +125,10 @@ impl ToolServers {
         let mut url = Url::parse(asking.url).map_err(|_| unusable())?;
         let written = resolved.headers.iter().chain(asking.headers);
         let mut headers: HeaderMap = live::headers(written.map(|(name, value)| (name.as_str(), value.as_str())))?;
-        headers
-            .entry(ACCEPT)
-            .or_insert(HeaderValue::from_static("application/json"));
+        headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
         let body = asking.body.map(|body| Bytes::from(body.to_string()));
         if body.is_some() {
-            headers
-                .entry(CONTENT_TYPE)
-                .or_insert(HeaderValue::from_static("application/json"));
+            headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         }
         let own = Url::parse(&resolved.url).is_ok_and(|base| base.origin() == url.origin());
         if let Some(placed) = placed {

@@ -33,16 +33,12 @@ pub struct Server {
 impl Server {
     /// Whether `playbook` may use it.
     pub fn serves(&self, playbook: &str) -> bool {
-        self.playbooks
-            .as_ref()
-            .is_none_or(|only| only.iter().any(|id| id == playbook))
+        self.playbooks.as_ref().is_none_or(|only| only.iter().any(|id| id == playbook))
     }
 
     /// Whether the tool of that name may be used, should the server list it.
     pub fn allows(&self, tool: &str) -> bool {
-        self.allowed
-            .as_ref()
-            .is_none_or(|only| only.iter().any(|name| name == tool))
+        self.allowed.as_ref().is_none_or(|only| only.iter().any(|name| name == tool))
     }
 
     /// The tools that may be used, where somebody chose.
@@ -106,9 +102,8 @@ impl ToolServers {
     pub async fn servers(&self, org: &str) -> Result<Vec<Server>> {
         let settings = &self.needs.settings;
         let written = settings.tool_servers.iter().filter(|(_, entry)| entry.org == org);
-        let mut servers: Vec<Server> = written
-            .map(|(name, entry)| Server::of_operator(org, name, entry, settings))
-            .collect();
+        let mut servers: Vec<Server> =
+            written.map(|(name, entry)| Server::of_operator(org, name, entry, settings)).collect();
         for record in self.needs.connections.living(org).await? {
             if servers.iter().all(|server| server.name != record.name) {
                 servers.push(Server::of_connection(record, settings));
@@ -130,18 +125,14 @@ impl ToolServers {
 
     /// The credential to reach a server with, or why it cannot be used.
     pub(super) async fn credential(&self, server: &Server) -> Result<Option<Placed>, NotReady> {
-        let Some(record) = &server.connection else {
-            return Ok(None);
-        };
+        let Some(record) = &server.connection else { return Ok(None) };
         let (connections, egress) = (&self.needs.connections, &self.needs.egress);
         match connections.credential(egress, record).await {
             Ok(placed) => Ok(placed),
             Err(because) => {
                 let words = connections.because(egress, record).await;
-                let detail = words.map_or_else(
-                    || "The connection cannot be used just now.".to_owned(),
-                    |(_, words)| words,
-                );
+                let detail =
+                    words.map_or_else(|| "The connection cannot be used just now.".to_owned(), |(_, words)| words);
                 Err(NotReady { because, detail })
             }
         }

@@ -101,18 +101,10 @@ impl Tool {
 
     /// The names of its arguments, in the schema's order, each with whether it is required.
     pub fn arguments(&self) -> Vec<(&str, bool)> {
-        let required: Vec<&str> = self.input_schema["required"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> =
+            self.input_schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let properties = self.input_schema["properties"].as_object();
-        properties
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| (name.as_str(), required.contains(&name.as_str())))
-            .collect()
+        properties.into_iter().flatten().map(|(name, _)| (name.as_str(), required.contains(&name.as_str()))).collect()
     }
 
     /// The checker of its arguments; `None` where the schema cannot be read, which is then not enforced.
@@ -130,11 +122,7 @@ impl Tool {
 /// Reads 2020-12, and draft-07 where the schema says so; never with a regex engine that backtracks, never from elsewhere.
 fn compile(schema: &Value) -> Option<Validator> {
     let named = schema["$schema"].as_str().unwrap_or_default();
-    let draft = if named.contains("draft-07") {
-        Draft::Draft7
-    } else {
-        Draft::Draft202012
-    };
+    let draft = if named.contains("draft-07") { Draft::Draft7 } else { Draft::Draft202012 };
     jsonschema::options()
         .with_draft(draft)
         .with_pattern_options(PatternOptions::regex())
@@ -170,24 +158,12 @@ pub struct List {
 
 impl List {
     pub(super) fn of_listing(listing: Listing, scrubber: &Scrubber, now_ms: i64, fresh_ms: i64) -> Self {
-        let tools = listing
-            .tools
-            .into_iter()
-            .map(|tool| Arc::new(Tool::mcp(tool, scrubber)))
-            .collect();
-        Self {
-            left_out: listing.left_out,
-            as_of_change: listing.as_of_change,
-            ..Self::of(tools, now_ms, fresh_ms)
-        }
+        let tools = listing.tools.into_iter().map(|tool| Arc::new(Tool::mcp(tool, scrubber))).collect();
+        Self { left_out: listing.left_out, as_of_change: listing.as_of_change, ..Self::of(tools, now_ms, fresh_ms) }
     }
 
     pub(super) fn of_document(document: Document, scrubber: &Scrubber, now_ms: i64, fresh_ms: i64) -> Self {
-        let tools = document
-            .tools
-            .iter()
-            .map(|tool| Arc::new(Tool::http(tool, scrubber)))
-            .collect();
+        let tools = document.tools.iter().map(|tool| Arc::new(Tool::http(tool, scrubber))).collect();
         Self {
             title: Some(scrubber.text(&document.title)).filter(|title| !title.is_empty()),
             operations: Some(document.operations),
@@ -202,20 +178,12 @@ impl List {
         for tool in &tools {
             let schema = tool.input_schema.to_string();
             bytes += 1_024 + 6 * schema.len() + tool.description.as_ref().map_or(0, String::len);
-            for part in [
-                tool.name.as_str(),
-                tool.description.as_deref().unwrap_or_default(),
-                &schema,
-            ] {
+            for part in [tool.name.as_str(), tool.description.as_deref().unwrap_or_default(), &schema] {
                 digest.update(part.as_bytes());
                 digest.update(&[0]);
             }
         }
-        let by_name = tools
-            .iter()
-            .enumerate()
-            .map(|(index, tool)| (tool.name.clone(), index))
-            .collect();
+        let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.name.clone(), index)).collect();
         Self {
             tools,
             title: None,

@@ -32,12 +32,8 @@ pub(super) fn bytes(arguments: &Map<String, Value>) -> usize {
 /// The fault of arguments that are too large, if they are.
 pub(super) fn oversized(arguments: &Map<String, Value>) -> Option<Issue> {
     let bytes = bytes(arguments);
-    (bytes > MOST_BYTES).then(|| {
-        Issue::new(
-            AT,
-            format!("must have at most {MOST_BYTES} bytes as JSON; these have {bytes}"),
-        )
-    })
+    (bytes > MOST_BYTES)
+        .then(|| Issue::new(AT, format!("must have at most {MOST_BYTES} bytes as JSON; these have {bytes}")))
 }
 
 /// Every fault of the arguments, at most twenty.
@@ -48,10 +44,7 @@ pub(super) fn faults(found: &Found, arguments: &Map<String, Value>) -> Vec<Issue
         return issues;
     }
     if found.holds_secret(&value) {
-        return vec![Issue::new(
-            AT,
-            "hold a credential of the server, which adds it by itself; leave it out",
-        )];
+        return vec![Issue::new(AT, "hold a credential of the server, which adds it by itself; leave it out")];
     }
     if let Some(checker) = found.tool.checker() {
         for error in checker.iter_errors(&value).take(MOST_FAULTS) {
@@ -69,8 +62,5 @@ pub(super) fn faults(found: &Found, arguments: &Map<String, Value>) -> Vec<Issue
 
 /// The faults as an output shows them.
 pub(super) fn told(issues: Vec<Issue>) -> Vec<Fault> {
-    issues
-        .into_iter()
-        .map(|Issue { detail, pointer }| Fault { detail, pointer })
-        .collect()
+    issues.into_iter().map(|Issue { detail, pointer }| Fault { detail, pointer }).collect()
 }

@@ -112,33 +112,17 @@ impl Operation for DryRun {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output> {
-        let Input {
-            server,
-            tool,
-            arguments,
-        } = input;
-        let (checks, found) = context
-            .app
-            .tool_servers
-            .check(context.org(), &context.playbook, &server, &tool)
-            .await?;
+        let Input { server, tool, arguments } = input;
+        let (checks, found) = context.app.tool_servers.check(context.org(), &context.playbook, &server, &tool).await?;
         let found = match found {
             Ok(found) => found,
-            Err(refusal) => {
-                return Err(refusal
-                    .problem(&server, &tool)
-                    .with("checks", serde_json::to_value(&checks)?));
-            }
+            Err(refusal) => return Err(refusal.problem(&server, &tool).with("checks", serde_json::to_value(&checks)?)),
         };
         let playbook = playbooks::find(&context.app.ledger, context.org(), &context.playbook).await?;
         let playbook_active = playbook.is_some_and(|playbook| playbook.status == Status::Active);
         let permission = context.caller.may(Permission::PlaybookWrite);
         let faults = arguments::faults(&found, &arguments);
-        let request = if faults.is_empty() {
-            request(&found, &arguments)
-        } else {
-            None
-        };
+        let request = if faults.is_empty() { request(&found, &arguments) } else { None };
         let refusal = refusal(permission, playbook_active, &faults);
         let hints = found.tool.hints;
         Ok(Output {
@@ -155,11 +139,7 @@ impl Operation for DryRun {
             destructive: !hints.is_read_only() && hints.destructive_hint != Some(false),
             permission,
             playbook_active,
-            recorded_as: if found.server.record_content {
-                "whole"
-            } else {
-                "digests"
-            },
+            recorded_as: if found.server.record_content { "whole" } else { "digests" },
             request,
             refusal: refusal.map(|problem| problem.document()),
         })
@@ -178,9 +158,7 @@ impl Operation for DryRun {
 /// The first refusal `execute` would give, in its order.
 fn refusal(permission: bool, playbook_active: bool, faults: &[Issue]) -> Option<Problem> {
     if !permission {
-        return Some(Problem::forbidden(
-            "This needs playbook:write, which this credential does not have.",
-        ));
+        return Some(Problem::forbidden("This needs playbook:write, which this credential does not have."));
     }
     if !playbook_active {
         return Some(playbooks::retired());

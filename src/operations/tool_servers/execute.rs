@@ -68,9 +68,7 @@ impl Operation for Execute {
         if let Some(answer) = servers.recorded_answer(&call).await? {
             return Ok(answer);
         }
-        let (_, found) = servers
-            .check(&call.org, &call.playbook, &call.server, &call.tool)
-            .await?;
+        let (_, found) = servers.check(&call.org, &call.playbook, &call.server, &call.tool).await?;
         let found = found.map_err(|refusal| refusal.problem(&call.server, &call.tool))?;
         let faults = arguments::faults(&found, &call.arguments);
         if !faults.is_empty() {

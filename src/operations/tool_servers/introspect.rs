@@ -92,9 +92,7 @@ impl Operation for Introspect {
 
     async fn run(context: Context, input: Input) -> Result<Output> {
         let servers = &context.app.tool_servers;
-        let (_, found) = servers
-            .check(context.org(), &context.playbook, &input.server, &input.tool)
-            .await?;
+        let (_, found) = servers.check(context.org(), &context.playbook, &input.server, &input.tool).await?;
         let found = found.map_err(|refusal| refusal.problem(&input.server, &input.tool))?;
         let (server, tool) = (&found.server, &found.tool);
         let operation = tool.operation();
@@ -119,24 +117,12 @@ impl Operation for Introspect {
     }
 
     fn summary(_: &Context, output: &Output) -> String {
-        let does = output
-            .description
-            .as_deref()
-            .map(words::first_sentence)
-            .unwrap_or_default();
-        let does = if does.is_empty() {
-            String::new()
-        } else {
-            format!(" What it does: {}", quoted(&does))
-        };
+        let does = output.description.as_deref().map(words::first_sentence).unwrap_or_default();
+        let does = if does.is_empty() { String::new() } else { format!(" What it does: {}", quoted(&does)) };
         let effect = match output.annotations.read_only_hint {
             Some(true) => "By its author's word it only reads.",
             _ => "It may change something.",
         };
-        format!(
-            "This is the tool {} of {}.{does} {effect}",
-            quoted(&output.tool),
-            quoted(&output.server)
-        )
+        format!("This is the tool {} of {}.{does} {effect}", quoted(&output.tool), quoted(&output.server))
     }
 }

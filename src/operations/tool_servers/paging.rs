@@ -31,16 +31,10 @@ impl Bound {
     /// `invalid_input` at `/cursor`.
     pub(super) fn from(&self, cursor: Option<&str>) -> Result<usize> {
         let Some(text) = cursor else { return Ok(0) };
-        let decoded = URL_SAFE_NO_PAD
-            .decode(text)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Cursor>(&bytes).ok());
+        let decoded = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| serde_json::from_slice::<Cursor>(&bytes).ok());
         let cursor = decoded.ok_or_else(|| Problem::invalid(AT, "is no cursor of a search"))?;
         if cursor.asked != self.asked {
-            return Err(Problem::invalid(
-                AT,
-                "belongs to another search; give it with the fields of its own",
-            ));
+            return Err(Problem::invalid(AT, "belongs to another search; give it with the fields of its own"));
         }
         if cursor.lists != self.lists {
             return Err(Problem::invalid(
@@ -53,11 +47,7 @@ impl Bound {
 
     /// The cursor of the page after `from` tools.
     pub(super) fn cursor(&self, from: usize) -> Result<String> {
-        let cursor = Cursor {
-            asked: self.asked.clone(),
-            lists: self.lists.clone(),
-            from,
-        };
+        let cursor = Cursor { asked: self.asked.clone(), lists: self.lists.clone(), from };
         Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&cursor)?))
     }
 }
@@ -67,10 +57,7 @@ mod tests {
     use super::*;
 
     fn bound(asked: &str, lists: &str) -> Bound {
-        Bound {
-            asked: asked.into(),
-            lists: lists.into(),
-        }
+        Bound { asked: asked.into(), lists: lists.into() }
     }
 
     #[test]
@@ -78,14 +65,11 @@ mod tests {
         let cursor = bound("a", "1").cursor(20).unwrap();
         assert_eq!(bound("a", "1").from(Some(&cursor)).unwrap(), 20);
         assert_eq!(bound("a", "1").from(None).unwrap(), 0);
-        let words: Vec<String> = [
-            bound("b", "1").from(Some(&cursor)),
-            bound("a", "2").from(Some(&cursor)),
-            bound("a", "1").from(Some("x")),
-        ]
-        .into_iter()
-        .map(|refused| refused.unwrap_err().issues()[0].detail.clone())
-        .collect();
+        let words: Vec<String> =
+            [bound("b", "1").from(Some(&cursor)), bound("a", "2").from(Some(&cursor)), bound("a", "1").from(Some("x"))]
+                .into_iter()
+                .map(|refused| refused.unwrap_err().issues()[0].detail.clone())
+                .collect();
         assert!(words[0].contains("another") && words[1].contains("begin again") && words[2].contains("no cursor"));
     }
 }

@@ -77,35 +77,14 @@ impl Operation for Search {
             }
             None => {}
             Some(_) if !context.caller.may(Permission::PlaybookRead) => {
-                return Err(Problem::forbidden(
-                    "This needs playbook:read, which this credential does not have.",
-                ));
+                return Err(Problem::forbidden("This needs playbook:read, which this credential does not have."));
             }
             Some(playbook) => {
-                playbooks::find(&context.app.ledger, context.org(), playbook)
-                    .await?
-                    .ok_or_else(playbooks::unknown)?;
+                playbooks::find(&context.app.ledger, context.org(), playbook).await?.ok_or_else(playbooks::unknown)?;
             }
         }
-        let Input {
-            playbook,
-            terms,
-            server,
-            limit,
-            cursor,
-        } = input;
-        run(
-            &context,
-            playbook.as_deref(),
-            Asking {
-                terms,
-                server,
-                limit,
-                cursor,
-            },
-            true,
-        )
-        .await
+        let Input { playbook, terms, server, limit, cursor } = input;
+        run(&context, playbook.as_deref(), Asking { terms, server, limit, cursor }, true).await
     }
 
     fn summary(_: &Context, output: &Output) -> String {
@@ -124,10 +103,7 @@ pub(super) async fn run(context: &Context, playbook: Option<&str>, asking: Askin
     if let Some(name) = &asking.server {
         servers.retain(|server| server.name == *name);
         if servers.is_empty() {
-            return Err(Problem::invalid(
-                "/server",
-                "is no tool server here; search without it shows those there are",
-            ));
+            return Err(Problem::invalid("/server", "is no tool server here; search without it shows those there are"));
         }
     }
     let asked = tool_servers.ask(servers).await;

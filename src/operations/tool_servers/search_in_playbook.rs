@@ -51,25 +51,9 @@ impl Operation for SearchInPlaybook {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output> {
-        let Input {
-            terms,
-            server,
-            limit,
-            cursor,
-        } = input;
+        let Input { terms, server, limit, cursor } = input;
         let playbook = context.playbook.clone();
-        search::run(
-            &context,
-            Some(&playbook),
-            Asking {
-                terms,
-                server,
-                limit,
-                cursor,
-            },
-            false,
-        )
-        .await
+        search::run(&context, Some(&playbook), Asking { terms, server, limit, cursor }, false).await
     }
 
     fn summary(_: &Context, output: &Output) -> String {

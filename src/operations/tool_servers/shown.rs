@@ -232,10 +232,7 @@ impl Page<'_> {
         for (_, because) in list.iter().flat_map(|(list, _)| &list.left_out) {
             *left_out.entry(*because).or_default() += 1;
         }
-        let title = server
-            .title
-            .as_deref()
-            .or_else(|| list.and_then(|(list, _)| list.title.as_deref()));
+        let title = server.title.as_deref().or_else(|| list.and_then(|(list, _)| list.title.as_deref()));
         let refused = asked.list.as_ref().err();
         ServerShown {
             name: server.name.clone(),
@@ -253,11 +250,7 @@ impl Page<'_> {
                 _ => Vec::new(),
             },
             left_out,
-            missing: if writes {
-                asked.missing().into_iter().map(str::to_owned).collect()
-            } else {
-                Vec::new()
-            },
+            missing: if writes { asked.missing().into_iter().map(str::to_owned).collect() } else { Vec::new() },
             stale_since: list.and_then(|(_, since)| *since).map(clock::iso),
             document_stale_since: list.and_then(|(list, _)| list.document_stale_since).map(clock::iso),
             unavailable: refused.map(|(_, words)| words.clone()),
@@ -290,24 +283,18 @@ impl Page<'_> {
             providers: Shown::parse(&settings.connections.providers.join(",")),
             variables: !settings.connections.variables.is_empty(),
         };
-        let found = self
-            .app
-            .connections
-            .catalogue()
-            .find(self.terms)
-            .into_iter()
-            .filter(|provider| {
-                let is_served = served.iter().flatten().any(|name| *name == provider.name);
-                let is_set = |name: &str| {
-                    let mut values = provider.ways.iter().flat_map(|way| &way.values);
-                    values.any(|value| {
-                        variable(&provider.name, &value.name) == name
-                            && settings.provider_values.value(&provider.name, &value.name).is_some()
-                    })
-                };
-                let offered = provider.ways(&is_set, &rules).any(|(_, offered)| offered);
-                !is_served && offered
-            });
+        let found = self.app.connections.catalogue().find(self.terms).into_iter().filter(|provider| {
+            let is_served = served.iter().flatten().any(|name| *name == provider.name);
+            let is_set = |name: &str| {
+                let mut values = provider.ways.iter().flat_map(|way| &way.values);
+                values.any(|value| {
+                    variable(&provider.name, &value.name) == name
+                        && settings.provider_values.value(&provider.name, &value.name).is_some()
+                })
+            };
+            let offered = provider.ways(&is_set, &rules).any(|(_, offered)| offered);
+            !is_served && offered
+        });
         let mut all: Vec<ProviderShown> = found
             .map(|provider| ProviderShown {
                 name: provider.name.clone(),
@@ -358,17 +345,9 @@ impl Output {
             }
             for server in &mut self.servers {
                 match step {
-                    0 => server
-                        .tools
-                        .iter_mut()
-                        .flatten()
-                        .for_each(|tool| tool.description = None),
+                    0 => server.tools.iter_mut().flatten().for_each(|tool| tool.description = None),
                     1 => server.unusable.clear(),
-                    2 => server
-                        .tools
-                        .iter_mut()
-                        .flatten()
-                        .for_each(|tool| tool.arguments.truncate(ARGUMENTS)),
+                    2 => server.tools.iter_mut().flatten().for_each(|tool| tool.arguments.truncate(ARGUMENTS)),
                     _ => {
                         server.missing.truncate(ARGUMENTS);
                         server.unavailable = server.unavailable.take().map(|words| cut(&words, 100));

@@ -56,22 +56,13 @@ impl Operation for Validate {
 
     async fn run(context: Context, input: Input) -> Result<Output> {
         let servers = &context.app.tool_servers;
-        let (_, found) = servers
-            .check(context.org(), &context.playbook, &input.server, &input.tool)
-            .await?;
+        let (_, found) = servers.check(context.org(), &context.playbook, &input.server, &input.tool).await?;
         let found = found.map_err(|refusal| refusal.problem(&input.server, &input.tool))?;
         let errors = arguments::told(arguments::faults(&found, &input.arguments));
-        Ok(Output {
-            valid: errors.is_empty(),
-            errors,
-        })
+        Ok(Output { valid: errors.is_empty(), errors })
     }
 
     fn summary(_: &Context, output: &Output) -> String {
-        if output.valid {
-            "The arguments fit.".into()
-        } else {
-            "The arguments do not fit.".into()
-        }
+        if output.valid { "The arguments fit.".into() } else { "The arguments do not fit.".into() }
     }
 }

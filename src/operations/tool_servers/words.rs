@@ -9,15 +9,8 @@ const NAMES: usize = 5;
 
 /// The first sentence of a text, at most 300 characters.
 pub(super) fn first_sentence(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    let end = line
-        .match_indices(['.', '!', '?'])
-        .map(|(at, _)| at + 1)
-        .find(|end| line[*end..].starts_with(' '));
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let end = line.match_indices(['.', '!', '?']).map(|(at, _)| at + 1).find(|end| line[*end..].starts_with(' '));
     cut(&line[..end.unwrap_or(line.len())], 300)
 }
 
@@ -35,15 +28,9 @@ pub(super) fn executed(answer: &Answer) -> String {
                 None => format!("{tool} was called. Its result is long; the structured content holds it."),
             }
         }
-        Outcome::ToolError => format!(
-            "{tool} was called and answered with an error: {}.",
-            quoted(&answer.text)
-        ),
+        Outcome::ToolError => format!("{tool} was called and answered with an error: {}.", quoted(&answer.text)),
         Outcome::ServerFailure => {
-            format!(
-                "{tool} was called and gave no answer: {}. The call may have had its effect.",
-                quoted(&answer.text)
-            )
+            format!("{tool} was called and gave no answer: {}. The call may have had its effect.", quoted(&answer.text))
         }
         Outcome::TimedOut => format!("{tool} was called and did not answer in time. The call may have had its effect."),
     };
@@ -56,11 +43,7 @@ pub(super) fn executed(answer: &Answer) -> String {
 }
 
 fn stop(text: &str) -> &'static str {
-    if text.ends_with(['.', '!', '?', '…']) {
-        ""
-    } else {
-        "."
-    }
+    if text.ends_with(['.', '!', '?', '…']) { "" } else { "." }
 }
 
 /// What a search found.
@@ -69,11 +52,7 @@ pub(super) fn searched(output: &Output) -> String {
     let serving = output.servers.iter().filter(|server| server.tools.is_some()).count();
     if output.total > 0 {
         let on = output.servers_matching;
-        sentences.push(format!(
-            "{} on {} match.",
-            count(output.total, "tool"),
-            count(on, "server")
-        ));
+        sentences.push(format!("{} on {} match.", count(output.total, "tool"), count(on, "server")));
         let fits = output.total == 1;
         if fits {
             sentences = vec![format!("1 tool on {} matches.", count(on, "server"))];
@@ -81,17 +60,11 @@ pub(super) fn searched(output: &Output) -> String {
     } else if serving > 0 || output.any_server {
         sentences.push("No tool matches.".to_owned());
         if let Some(alike) = output.did_you_mean.as_ref().filter(|alike| !alike.is_empty()) {
-            let names: Vec<String> = alike
-                .iter()
-                .map(|name| quoted(name.rsplit('/').next().unwrap_or(name)))
-                .collect();
+            let names: Vec<String> = alike.iter().map(|name| quoted(name.rsplit('/').next().unwrap_or(name))).collect();
             sentences.push(format!("The nearest by spelling: {}.", joined(&names)));
         }
     }
-    let unavailable = output
-        .servers
-        .iter()
-        .filter_map(|server| Some((server, server.unavailable.as_deref()?)));
+    let unavailable = output.servers.iter().filter_map(|server| Some((server, server.unavailable.as_deref()?)));
     for (server, words) in unavailable.take(NAMES) {
         sentences.push(format!(
             "The server {} cannot be used now: {}{}",
@@ -100,12 +73,7 @@ pub(super) fn searched(output: &Output) -> String {
             stop(words)
         ));
     }
-    let titles: Vec<String> = output
-        .providers
-        .iter()
-        .flatten()
-        .map(|provider| quoted(&provider.title))
-        .collect();
+    let titles: Vec<String> = output.providers.iter().flatten().map(|provider| quoted(&provider.title)).collect();
     if !titles.is_empty() {
         sentences.push(format!("A person can connect {}.", joined_most(&titles, NAMES)));
     }

@@ -86,9 +86,7 @@ fn digests(call: &Call) -> Option<(String, String)> {
 
 /// The answer recorded under the call's key, if the same call ended.
 pub(super) async fn recorded(ledger: &Ledger, call: &Call, now_ms: i64) -> Result<Option<Answer>> {
-    let Some((key, request)) = digests(call) else {
-        return Ok(None);
-    };
+    let Some((key, request)) = digests(call) else { return Ok(None) };
     let earlier = on_pool!(ledger.store(), pool => sqlx::query_as::<_, Earlier>(BY_KEY)
         .bind(&call.org).bind(&call.playbook).bind(&call.actor.id).bind(&key)
         .fetch_optional(pool).await)?;
@@ -136,9 +134,7 @@ struct Row {
 
 impl Row {
     async fn claim(&self, connection: &mut Connection, now_ms: i64) -> Result<Option<Box<Answer>>> {
-        let Some((key, request)) = &self.digests else {
-            return Ok(None);
-        };
+        let Some((key, request)) = &self.digests else { return Ok(None) };
         let call = &self.call;
         let earlier = on_connection!(connection, c => sqlx::query_as::<_, Earlier>(BY_KEY)
             .bind(&call.org).bind(&call.playbook).bind(&call.actor.id).bind(key)

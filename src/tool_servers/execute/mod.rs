@@ -146,9 +146,7 @@ impl ToolServers {
             // A caller that left hears nothing; the record stands all the same.
             let _ = answer.send(ended);
         });
-        answered
-            .await
-            .map_err(|_| Problem::internal("a call ended without an answer"))?
+        answered.await.map_err(|_| Problem::internal("a call ended without an answer"))?
     }
 
     async fn run(&self, found: &Found, call: Call, left: &CancellationToken) -> Result<Answer> {
@@ -185,21 +183,16 @@ impl ToolServers {
     ) -> (Ended, Result<Answer>) {
         let scrubber = &found.live.scrubber;
         match sent {
-            None => (
-                Ended::failed("cancelled", "The call was cut before it was answered.", duration_ms),
-                Err(self.cut()),
-            ),
+            None => {
+                (Ended::failed("cancelled", "The call was cut before it was answered.", duration_ms), Err(self.cut()))
+            }
             Some(Ok(sent)) => {
                 let (answered, told) = sent.told(started, scrubber, duration_ms);
                 (answered, Ok(told))
             }
             Some(Err(mut trouble)) => {
                 trouble.detail = scrubber.text(&trouble.detail);
-                let because = if trouble.timed_out && trouble.sent {
-                    "timed_out"
-                } else {
-                    "server_failure"
-                };
+                let because = if trouble.timed_out && trouble.sent { "timed_out" } else { "server_failure" };
                 let words = if started.record_content || !trouble.sent {
                     trouble.detail.as_str()
                 } else {
@@ -213,11 +206,7 @@ impl ToolServers {
                     return (ended, Err(refusal.problem(&started.call.server, &started.call.tool)));
                 }
                 let told = started.answer(Told {
-                    outcome: if because == "timed_out" {
-                        Outcome::TimedOut
-                    } else {
-                        Outcome::ServerFailure
-                    },
+                    outcome: if because == "timed_out" { Outcome::TimedOut } else { Outcome::ServerFailure },
                     text: trouble.detail,
                     duration_ms,
                     server_request_id: trouble.server_request_id.map(|id| scrubber.text(&id)),
@@ -241,10 +230,7 @@ impl ToolServers {
                 "The server is stopping and cut the call. Its effect may stand; the history holds it.",
             );
         }
-        Problem::new(
-            Reason::ClientClosedRequest,
-            "The caller left before the call was answered; its effect may stand.",
-        )
+        Problem::new(Reason::ClientClosedRequest, "The caller left before the call was answered; its effect may stand.")
     }
 }
 
@@ -290,10 +276,7 @@ impl Started {
     /// The answer as it is kept under the key: without its content where content is not kept.
     fn kept(&self, answer: &Answer) -> Option<Answer> {
         self.call.idempotency_key.as_ref()?;
-        let mut kept = Answer {
-            replayed: true,
-            ..answer.clone()
-        };
+        let mut kept = Answer { replayed: true, ..answer.clone() };
         if !self.record_content {
             kept.answer = None;
             kept.http = None;

@@ -24,23 +24,13 @@ pub(super) struct Ended {
 
 impl Ended {
     pub(super) fn answered(data: Value) -> Self {
-        Self {
-            kind: "tool_execute_answered",
-            data,
-            kept: None,
-            frees_key: false,
-        }
+        Self { kind: "tool_execute_answered", data, kept: None, frees_key: false }
     }
 
     /// Without an answer: `server_failure`, `timed_out`, `cancelled` or `lost`.
     pub(super) fn failed(because: &'static str, detail: &str, duration_ms: i64) -> Self {
         let data = json!({ "because": because, "detail": detail, "duration_ms": duration_ms });
-        Self {
-            kind: "tool_execute_failed",
-            data,
-            kept: None,
-            frees_key: false,
-        }
+        Self { kind: "tool_execute_failed", data, kept: None, frees_key: false }
     }
 }
 
@@ -61,13 +51,8 @@ pub(super) fn started(started: &Started) -> Event {
     if let Some(key) = &call.idempotency_key {
         data["idempotency_key_sha256"] = sha256(key.as_bytes()).into();
     }
-    let mut event = Event::history(
-        &call.playbook,
-        stream(&started.call_id),
-        "tool_execute_started",
-        call.actor.clone(),
-        data,
-    );
+    let mut event =
+        Event::history(&call.playbook, stream(&started.call_id), "tool_execute_started", call.actor.clone(), data);
     event.id = Some(started.event_id.clone());
     event
 }
@@ -105,11 +90,7 @@ pub(super) async fn end(ledger: &Ledger, started: &Started, ended: Ended, now_ms
                     } else {
                         forget(connection, &org, &call_id).await?
                     };
-                    Ok(if rows == 1 {
-                        Changed::by((), event)
-                    } else {
-                        Changed::nothing(())
-                    })
+                    Ok(if rows == 1 { Changed::by((), event) } else { Changed::nothing(()) })
                 })
             }),
         )

@@ -38,9 +38,7 @@ pub(super) struct Sent {
 impl Found {
     /// Whether its server is a process of this machine.
     pub(super) fn is_process(&self) -> bool {
-        self.server
-            .configured()
-            .is_some_and(|entry| matches!(entry.target, crate::config::Target::Process(_)))
+        self.server.configured().is_some_and(|entry| matches!(entry.target, crate::config::Target::Process(_)))
     }
 }
 
@@ -49,10 +47,7 @@ impl ToolServers {
         let arguments = &started.call.arguments;
         match (&found.live.wire, &found.tool.made) {
             (Wire::Mcp(upstream), Made::Mcp(tool)) => {
-                let context = CallContext {
-                    call_id: started.call_id.clone(),
-                    ..CallContext::default()
-                };
+                let context = CallContext { call_id: started.call_id.clone(), ..CallContext::default() };
                 Ok(Sent::of_mcp(upstream.call(tool, arguments, &context).await?))
             }
             (Wire::Http(api), Made::Http(tool)) => {
@@ -81,11 +76,7 @@ impl Sent {
     fn of_mcp(called: Called) -> Self {
         let raw = called.raw.to_string();
         Self {
-            outcome: if called.is_error {
-                Outcome::ToolError
-            } else {
-                Outcome::Result
-            },
+            outcome: if called.is_error { Outcome::ToolError } else { Outcome::Result },
             text: called.text,
             answer: called.answer,
             bytes: raw.len(),
@@ -97,9 +88,7 @@ impl Sent {
     }
 
     fn of_http(answer: HttpAnswer) -> Self {
-        let retry_after = answer
-            .retry_after
-            .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let retry_after = answer.retry_after.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         Self {
             outcome: match answer.outcome.kind {
                 Kind::Result => Outcome::Result,
@@ -110,10 +99,7 @@ impl Sent {
             answer: answer.outcome.answer,
             bytes: answer.body.len(),
             sha256: hex(digest(&SHA256, &answer.body).as_ref()),
-            http: Some(Http {
-                status: answer.status,
-                headers: answer.outcome.headers_shown.into_iter().collect(),
-            }),
+            http: Some(Http { status: answer.status, headers: answer.outcome.headers_shown.into_iter().collect() }),
             server_request_id: answer.request_id,
             retry_after_ms: retry_after.filter(|_| answer.status >= 500),
         }
@@ -126,23 +112,14 @@ impl Sent {
             scrubber.value(answer);
         }
         if let Some(http) = &mut self.http {
-            http.headers
-                .values_mut()
-                .for_each(|value| *value = scrubber.text(value));
+            http.headers.values_mut().for_each(|value| *value = scrubber.text(value));
         }
         let server_request_id = self.server_request_id.as_deref().map(|id| scrubber.text(id));
         let mut ended = if self.outcome == Outcome::ServerFailure {
             let status = self.http.as_ref().map_or(0, |http| http.status);
-            let words = if started.record_content {
-                self.text.clone()
-            } else {
-                format!("The service answered {status}.")
-            };
-            Ended::failed(
-                "server_failure",
-                &words[..words.floor_char_boundary(WORDS)],
-                duration_ms,
-            )
+            let words =
+                if started.record_content { self.text.clone() } else { format!("The service answered {status}.") };
+            Ended::failed("server_failure", &words[..words.floor_char_boundary(WORDS)], duration_ms)
         } else {
             self.answered(started, server_request_id.as_deref(), duration_ms)
         };

@@ -72,10 +72,7 @@ impl ToolServers {
                         let words = "The server that made the call ended before it was answered; its effect may stand.";
                         let ended = Ended::failed("lost", words, now_ms - started_at);
                         let actor = serde_json::from_str(&actor)?;
-                        Ok(Changed::by(
-                            true,
-                            record::ended(&playbook, &call_id, &started_event, actor, ended),
-                        ))
+                        Ok(Changed::by(true, record::ended(&playbook, &call_id, &started_event, actor, ended)))
                     })
                 }),
             )

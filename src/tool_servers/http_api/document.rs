@@ -26,10 +26,7 @@ impl ToolServers {
             From::Address(url, provenance) => (self.fetch(url.clone(), *provenance).await?, None),
             From::File(path) => {
                 let read = tokio::fs::read_to_string(path).await;
-                (
-                    read.map_err(|_| Trouble::failing("The file of the server's document cannot be read."))?,
-                    None,
-                )
+                (read.map_err(|_| Trouble::failing("The file of the server's document cannot be read."))?, None)
             }
             From::Text(text) => (text.to_string(), None),
             From::Toolkit(text, base) => (text.to_string(), Some(base.clone())),
@@ -43,9 +40,7 @@ impl ToolServers {
             .await?
             .map_err(|refusal| Trouble::failing(refusal.detail))?;
         if document.tools.is_empty() {
-            return Err(Trouble::failing(
-                "The document describes no operation that can be called.",
-            ));
+            return Err(Trouble::failing("The document describes no operation that can be called."));
         }
         Ok(document)
     }
@@ -61,32 +56,26 @@ impl ToolServers {
         let url = egress
             .check_address(url, Provenance::Person)
             .map_err(|failure| Problem::invalid(AT, failure.to_string()))?;
-        self.fetch(url, Provenance::Person)
-            .await
-            .map_err(|trouble| match trouble.because {
-                crate::tool_servers::upstream::Because::Unreachable => {
-                    Problem::unavailable("The document cannot be fetched just now, so nothing was added.")
-                }
-                _ => Problem::invalid(AT, trouble.detail),
-            })
+        self.fetch(url, Provenance::Person).await.map_err(|trouble| match trouble.because {
+            crate::tool_servers::upstream::Because::Unreachable => {
+                Problem::unavailable("The document cannot be fetched just now, so nothing was added.")
+            }
+            _ => Problem::invalid(AT, trouble.detail),
+        })
     }
 
-    /// Whether a document a person gave can become tools of a connection; else why not.
+    /// The base address of a document a person gave, when it can become tools of a connection; else why it cannot.
     pub async fn check_document(
         &self,
         text: &str,
         url: Option<&str>,
         document_url: Option<&str>,
-    ) -> Result<(), String> {
+    ) -> Result<Url, String> {
         let (text, placement) = (text.to_owned(), placement_of_hand(url, document_url, None));
-        let parsed = self
-            .parse(move || openapi::read(&text, Bounds::PERSON, &placement))
-            .await;
-        let document = parsed
-            .map_err(|trouble| trouble.detail)?
-            .map_err(|refusal| refusal.detail)?;
+        let parsed = self.parse(move || openapi::read(&text, Bounds::PERSON, &placement)).await;
+        let document = parsed.map_err(|trouble| trouble.detail)?.map_err(|refusal| refusal.detail)?;
         match document.unusable.first() {
-            _ if !document.tools.is_empty() => Ok(()),
+            _ if !document.tools.is_empty() => Ok(document.base_url),
             Some(first) => Err(format!(
                 "describes no operation that can be called; {} {}, for one: {}",
                 first.method, first.path, first.detail
@@ -97,27 +86,13 @@ impl ToolServers {
 
     async fn fetch(&self, url: Url, provenance: Provenance) -> Result<String, Trouble> {
         let mut headers = HeaderMap::new();
-        headers.insert(
-            header::ACCEPT,
-            HeaderValue::from_static("application/json, application/yaml;q=0.9, */*;q=0.5"),
-        );
+        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, application/yaml;q=0.9, */*;q=0.5"));
         let limits = match provenance {
-            Provenance::Operator => Limits {
-                body_bytes: Bounds::OPERATOR.bytes,
-                ..Limits::DOCUMENT
-            },
+            Provenance::Operator => Limits { body_bytes: Bounds::OPERATOR.bytes, ..Limits::DOCUMENT },
             Provenance::Person | Provenance::Learned => Limits::DOCUMENT,
         };
         let redirects = Redirects::SameHost(HOPS);
-        let request = Request {
-            method: Method::GET,
-            url,
-            headers,
-            body: None,
-            provenance,
-            limits,
-            redirects,
-        };
+        let request = Request { method: Method::GET, url, headers, body: None, provenance, limits, redirects };
         let response = self.needs.egress.send(request).await?;
         if response.status != StatusCode::OK {
             return Err(Trouble::failing(format!(

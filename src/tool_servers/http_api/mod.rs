@@ -118,14 +118,8 @@ fn build(
     credential: Option<Placed>,
     text: Option<String>,
 ) -> Result<HttpApi, Trouble> {
-    let place = credential
-        .as_ref()
-        .map(|placed| (place_of(placed.place), placed.name.clone()));
-    let by_hand = placement_of_hand(
-        record.entry.url.as_deref(),
-        record.entry.document.as_deref(),
-        place.clone(),
-    );
+    let place = credential.as_ref().map(|placed| (place_of(placed.place), placed.name.clone()));
+    let by_hand = placement_of_hand(record.entry.url.as_deref(), record.entry.document.as_deref(), place.clone());
     let mut written = record.entry.headers.clone();
     let (document, bounds, placement, refresh_ms) = match resolved(connections, record)? {
         None => {
@@ -139,12 +133,7 @@ fn build(
             written = resolved.headers.clone().into_iter().chain(written).collect();
             let hours = i64::from(resolved.server.refresh_hours());
             let document = from(&resolved, &base)?;
-            (
-                document,
-                Bounds::OPERATOR,
-                placement_of_provider(&resolved, base, place),
-                hours * HOUR_MS,
-            )
+            (document, Bounds::OPERATOR, placement_of_provider(&resolved, base, place), hours * HOUR_MS)
         }
     };
     Ok(HttpApi {
@@ -162,16 +151,11 @@ fn build(
 
 /// The provider's server with the connection's placeholders filled in; `None` for one given by hand.
 pub(super) fn resolved(connections: &Connections, record: &Record) -> Result<Option<Resolved>, Trouble> {
-    let Some(provider) = &record.provider else {
-        return Ok(None);
-    };
+    let Some(provider) = &record.provider else { return Ok(None) };
     let gone = || Trouble::failing("The provider it came from is no longer what it was.");
     let catalogue = connections.catalogue();
     let provider = catalogue.get(provider).ok_or_else(gone)?;
-    catalogue
-        .resolve(provider, &record.placeholders)
-        .map(Some)
-        .map_err(|_| gone())
+    catalogue.resolve(provider, &record.placeholders).map(Some).map_err(|_| gone())
 }
 
 fn from(resolved: &Resolved, base: &Url) -> Result<From, Trouble> {

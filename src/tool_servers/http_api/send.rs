@@ -84,10 +84,7 @@ impl HttpApi {
                 Err(failure) => return Err(Trouble::from(failure).after_sending()),
             };
             let outcome = tool.answer(status.as_u16(), &headers, &body);
-            let request_id = self
-                .request_id
-                .as_ref()
-                .and_then(|name| headers.get(name.as_str())?.to_str().ok());
+            let request_id = self.request_id.as_ref().and_then(|name| headers.get(name.as_str())?.to_str().ok());
             return Ok(HttpAnswer {
                 status: status.as_u16(),
                 outcome,
@@ -142,11 +139,7 @@ impl HttpApi {
             own.into_iter().flatten().any(|url| url.origin() == origin) || self.placement.hosts.contains(&origin);
         // A document in the operator's own file or settings is the operator's word.
         let written = self.provenance == Provenance::Operator && matches!(self.document, From::File(_) | From::Text(_));
-        if is_own || written {
-            self.provenance
-        } else {
-            Provenance::Learned
-        }
+        if is_own || written { self.provenance } else { Provenance::Learned }
     }
 }
 

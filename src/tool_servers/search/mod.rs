@@ -35,20 +35,14 @@ impl Asked {
     /// The tools that may be used, in the server's order.
     pub fn usable(&self) -> impl Iterator<Item = &Arc<Tool>> {
         let list = self.list.as_ref().ok().map(|(list, _)| list);
-        list.into_iter()
-            .flat_map(|list| &list.tools)
-            .filter(|tool| self.server.allows(&tool.name))
+        list.into_iter().flat_map(|list| &list.tools).filter(|tool| self.server.allows(&tool.name))
     }
 
     /// The allowed tools that the server does not list.
     pub fn missing(&self) -> Vec<&str> {
         let Ok((list, _)) = &self.list else { return Vec::new() };
         let allowed = self.server.allowed().unwrap_or_default();
-        allowed
-            .iter()
-            .filter(|name| list.tool(name).is_none())
-            .map(String::as_str)
-            .collect()
+        allowed.iter().filter(|name| list.tool(name).is_none()).map(String::as_str).collect()
     }
 }
 
@@ -76,10 +70,8 @@ impl ToolServers {
     }
 
     async fn ask_one(&self, server: &Server) -> Result<(Arc<List>, Option<i64>), (&'static str, String)> {
-        let credential = self
-            .credential(server)
-            .await
-            .map_err(|NotReady { because, detail }| (because.word(), detail))?;
+        let credential =
+            self.credential(server).await.map_err(|NotReady { because, detail }| (because.word(), detail))?;
         let of_trouble = |trouble: Trouble| (trouble.because.word(), trouble.detail);
         let live = self.live(server, credential).await.map_err(of_trouble)?;
         self.list_or_stale(&live).await.map_err(of_trouble)
@@ -88,35 +80,21 @@ impl ToolServers {
 
 /// The usable tools that match `terms`, the best first; without terms every one, by server and tool.
 pub fn matches(asked: &[Asked], terms: &str) -> Vec<Match> {
-    let mut tools: Vec<(usize, &Arc<Tool>)> = asked
-        .iter()
-        .enumerate()
-        .flat_map(|(index, one)| one.usable().map(move |tool| (index, tool)))
-        .collect();
+    let mut tools: Vec<(usize, &Arc<Tool>)> =
+        asked.iter().enumerate().flat_map(|(index, one)| one.usable().map(move |tool| (index, tool))).collect();
     tools.sort_by(|(server, tool), (other_server, other)| {
         (&asked[*server].server.name, &tool.name).cmp(&(&asked[*other_server].server.name, &other.name))
     });
     let found = |place: usize, index: usize, score: f64| {
         let (server, tool) = tools[index];
-        Match {
-            server,
-            tool: tool.clone(),
-            rank: place + 1,
-            score,
-        }
+        Match { server, tool: tool.clone(), rank: place + 1, score }
     };
     if terms.trim().is_empty() {
         return (0..tools.len()).map(|index| found(index, index, 0.0)).collect();
     }
-    let entries: Vec<Entry> = tools
-        .iter()
-        .map(|(server, tool)| entry(&asked[*server], tool))
-        .collect();
+    let entries: Vec<Entry> = tools.iter().map(|(server, tool)| entry(&asked[*server], tool)).collect();
     let hits = rank::rank(terms, &entries);
-    hits.into_iter()
-        .enumerate()
-        .map(|(place, hit)| found(place, hit.index, hit.score))
-        .collect()
+    hits.into_iter().enumerate().map(|(place, hit)| found(place, hit.index, hit.score)).collect()
 }
 
 fn entry(asked: &Asked, tool: &Tool) -> Entry {
@@ -137,15 +115,8 @@ fn entry(asked: &Asked, tool: &Tool) -> Entry {
 
 /// Whether a server's own name answers the words.
 pub fn name_matches(server: &Server, terms: &str) -> bool {
-    let names = [
-        Some(server.name.as_str()),
-        server.title.as_deref(),
-        server.provider.as_deref(),
-    ];
-    let entry = names
-        .into_iter()
-        .flatten()
-        .fold(Entry::new(&server.name, ""), |entry, name| entry.with(name, 1.0));
+    let names = [Some(server.name.as_str()), server.title.as_deref(), server.provider.as_deref()];
+    let entry = names.into_iter().flatten().fold(Entry::new(&server.name, ""), |entry, name| entry.with(name, 1.0));
     !rank::rank(terms, &[entry]).is_empty()
 }
 

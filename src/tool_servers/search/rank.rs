@@ -26,10 +26,7 @@ pub(super) struct Entry {
 impl Entry {
     /// The tool `tool` of `server`.
     pub(super) fn new(server: &str, tool: &str) -> Self {
-        Self {
-            reference: format!("{server}/{tool}").to_lowercase(),
-            ..Self::default()
-        }
+        Self { reference: format!("{server}/{tool}").to_lowercase(), ..Self::default() }
     }
 
     /// The same with a field, whose words count `weight` each.
@@ -47,12 +44,7 @@ impl Entry {
             return whole;
         }
         let longer = |found: &&String| found.len() > word.len() && found.starts_with(word);
-        let begun: f64 = self
-            .weights
-            .keys()
-            .filter(longer)
-            .map(|found| self.weights[found])
-            .sum();
+        let begun: f64 = self.weights.keys().filter(longer).map(|found| self.weights[found]).sum();
         whole + BEGINNING * begun
     }
 
@@ -74,10 +66,8 @@ pub(super) fn rank(terms: &str, entries: &[Entry]) -> Vec<Hit> {
     asked.sort();
     asked.dedup();
     let exact = terms.trim().to_lowercase();
-    let weights: Vec<Vec<f64>> = entries
-        .iter()
-        .map(|entry| asked.iter().map(|word| entry.weight(word)).collect())
-        .collect();
+    let weights: Vec<Vec<f64>> =
+        entries.iter().map(|entry| asked.iter().map(|word| entry.weight(word)).collect()).collect();
     let count = entries.len() as f64;
     let rarity: Vec<f64> = (0..asked.len())
         .map(|word| {
@@ -98,10 +88,7 @@ pub(super) fn rank(terms: &str, entries: &[Entry]) -> Vec<Hit> {
                 .map(|(weight, rarity)| rarity * weight * (K1 + 1.0) / (weight + norm))
                 .sum();
             let all = !weights.is_empty() && weights.iter().all(|weight| *weight > 0.0);
-            Hit {
-                index,
-                score: if all { sum * ALL_WORDS } else { sum },
-            }
+            Hit { index, score: if all { sum * ALL_WORDS } else { sum } }
         })
         .collect();
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
@@ -122,17 +109,11 @@ mod tests {
     use super::*;
 
     fn named(name: &str, description: &str) -> Entry {
-        Entry::new("crm", name)
-            .with(name, 4.0)
-            .with("crm", 2.0)
-            .with(description, 1.0)
+        Entry::new("crm", name).with(name, 4.0).with("crm", 2.0).with(description, 1.0)
     }
 
     fn order(terms: &str, entries: &[Entry]) -> Vec<String> {
-        rank(terms, entries)
-            .iter()
-            .map(|hit| entries[hit.index].reference.clone())
-            .collect()
+        rank(terms, entries).iter().map(|hit| entries[hit.index].reference.clone()).collect()
     }
 
     #[test]

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{Shape, Shapes, children_mut, simplify};
 use crate::tool_servers::openapi::naming::{clean, short_hash};
 
-/// Once this much is collected, nothing further is followed: it would be cut again.
-const ENOUGH: usize = 128 << 10;
+/// Once this much is collected, in bytes, nothing further is followed: it would be cut again.
+const ENOUGH: usize = 64 << 10;
 /// The most that one more step of references may bring.
-const MOST: usize = 512 << 10;
+const MOST: usize = 256 << 10;
 /// The most schema levels reached by putting schemas in place.
 const LEVELS: usize = 24;
 
@@ -28,6 +28,8 @@ struct Plan {
     included: BTreeMap<String, Rc<Shape>>,
     counts: BTreeMap<String, usize>,
     names: BTreeMap<String, String>,
+    /// Those that lead back to themselves.
+    cyclic: BTreeSet<String>,
     /// Those to be put under `$defs`.
     needed: BTreeSet<String>,
     reach: BTreeMap<String, Rc<BTreeSet<String>>>,
@@ -64,11 +66,7 @@ impl Shapes<'_> {
         let simplified = plan.simplified || fitted.1;
         let mut schema = fitted.0;
         schema.sort_all_objects();
-        Some(Assembled {
-            schema,
-            notes,
-            simplified,
-        })
+        Some(Assembled { schema, notes, simplified })
     }
 
     /// Collects what is referred to, step by step, and names it.
@@ -78,6 +76,7 @@ impl Shapes<'_> {
             included: BTreeMap::new(),
             counts: start.refs.clone(),
             names: BTreeMap::new(),
+            cyclic: BTreeSet::new(),
             needed: BTreeSet::new(),
             reach: BTreeMap::new(),
             simplified: false,
@@ -86,10 +85,8 @@ impl Shapes<'_> {
         let mut total = start.bytes;
         let mut step: BTreeSet<String> = start.refs.keys().cloned().collect();
         while !step.is_empty() {
-            let bodies: Vec<(String, Rc<Shape>)> = step
-                .iter()
-                .filter_map(|pointer| Some((pointer.clone(), self.body(pointer)?)))
-                .collect();
+            let bodies: Vec<(String, Rc<Shape>)> =
+                step.iter().filter_map(|pointer| Some((pointer.clone(), self.body(pointer)?))).collect();
             let more: usize = bodies.iter().map(|(_, body)| body.bytes).sum();
             if total > ENOUGH || total + more > MOST {
                 plan.simplified = true;
@@ -111,6 +108,7 @@ impl Shapes<'_> {
             plan.reach.insert(pointer, reach);
         }
         plan.name();
+        plan.cyclic = super::cycles::cyclic(&plan.included);
         plan
     }
 
@@ -143,11 +141,7 @@ impl Plan {
         }
         for pointer in self.included.keys() {
             let name = last(pointer);
-            let name = if counts[&name] > 1 {
-                format!("{name}_{}", short_hash(pointer))
-            } else {
-                name
-            };
+            let name = if counts[&name] > 1 { format!("{name}_{}", short_hash(pointer)) } else { name };
             self.names.insert(pointer.clone(), name);
         }
     }
@@ -156,9 +150,7 @@ impl Plan {
     /// value as that body.
     fn rewrite(&mut self, schema: &mut Value, inside: &str, here: bool, level: usize) {
         let Some(map) = schema.as_object_mut() else { return };
-        children_mut(map, &mut |child, same| {
-            self.rewrite(child, inside, here && same, level + 1)
-        });
+        children_mut(map, &mut |child, same| self.rewrite(child, inside, here && same, level + 1));
         let Some(Value::String(pointer)) = map.remove("$ref") else {
             return;
         };
@@ -172,7 +164,8 @@ impl Plan {
             self.looped = true;
             return;
         }
-        if self.counts.get(&pointer) != Some(&1) || level + body.levels > LEVELS {
+        let is_shared = self.counts.get(&pointer) != Some(&1) || self.cyclic.contains(&pointer);
+        if is_shared || level + body.levels > LEVELS {
             map.insert("$ref".to_owned(), format!("#/$defs/{}", self.names[&pointer]).into());
             self.needed.insert(pointer);
             return;
@@ -184,12 +177,7 @@ impl Plan {
 }
 
 fn schema_is_bare(map: &Map<String, Value>) -> bool {
-    map.keys().all(|member| {
-        matches!(
-            member.as_str(),
-            "description" | "title" | "deprecated" | "default" | "examples"
-        )
-    })
+    map.keys().all(|member| matches!(member.as_str(), "description" | "title" | "deprecated" | "default" | "examples"))
 }
 
 /// Puts a referred schema in the place of its reference, whose own words win.

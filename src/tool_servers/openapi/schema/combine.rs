@@ -102,7 +102,11 @@ impl Shapes<'_> {
     fn part(&mut self, part: &Value) -> Option<Map<String, Value>> {
         let map = part.as_object()?;
         match map.get("$ref").and_then(Value::as_str) {
-            Some(pointer) if map.len() == 1 => self.body(pointer)?.value.as_object().cloned(),
+            Some(pointer) if map.len() == 1 => {
+                let body = self.body(pointer)?;
+                self.notes.extend(body.notes.iter().cloned());
+                body.value.as_object().cloned()
+            }
             Some(_) => None,
             None => Some(map.clone()),
         }
@@ -163,10 +167,7 @@ impl Shapes<'_> {
     fn sketch(&mut self, branch: &Value) -> Sketch {
         let mut sketch = Sketch::default();
         let Some(map) = branch.as_object() else { return sketch };
-        if let Some(body) = map
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|pointer| self.body(pointer))
+        if let Some(body) = map.get("$ref").and_then(Value::as_str).and_then(|pointer| self.body(pointer))
             && let Some(body) = body.value.as_object()
         {
             sketch.add(body);
@@ -249,10 +250,7 @@ fn is_plain(map: &Map<String, Value>) -> bool {
 
 /// Lets null through: `nullable` of 3.0.
 pub(super) fn nullable(mut out: Map<String, Value>) -> Value {
-    if ["allOf", "anyOf", "oneOf", "not", "$ref", "const"]
-        .iter()
-        .any(|member| out.contains_key(*member))
-    {
+    if ["allOf", "anyOf", "oneOf", "not", "$ref", "const"].iter().any(|member| out.contains_key(*member)) {
         let mut outer = Map::new();
         for member in ["title", "description", "deprecated", "default", "examples"] {
             if let Some(value) = out.remove(member) {

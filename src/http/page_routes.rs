@@ -1,0 +1,231 @@
+//! Studio's pages: loading what a page shows, and the forms of a browser without script.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, RawPathParams, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use http::HeaderMap;
+use http::header::ACCEPT;
+use serde_json::{Map, Value, json};
+
+use super::entrance::RequestId;
+use super::{body, problems, same_origin};
+use crate::app::App;
+use crate::config::CredentialKind;
+use crate::error::{Problem, Reason, Result};
+use crate::identity::Caller;
+use crate::operations::links::{approve, cancel, give_credential, read_link};
+use crate::operations::{Context, Entry, Operation, admission, noted};
+use crate::studio::approval::{Asked, Asking, Connected, Field, LinkView, Way};
+use crate::studio::home::{Access, ConnectionLine, HomeView};
+use crate::studio::{self, Host, HttpsLink, Text};
+
+/// The pages and what they load.
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(home).fallback(unknown))
+        .route("/static/{name}", get(asset))
+        .route("/connect/{link}", get(link_page))
+        .route("/connect/{link}/{command}", get(back_to_link).post(form))
+}
+
+async fn unknown() -> Response {
+    problems::response(&Problem::not_found("There is nothing at this path."))
+}
+
+async fn asset(Path(name): Path<String>) -> Response {
+    studio::asset_response(&name).unwrap_or_else(|| problems::response(&Problem::not_found("There is no such file.")))
+}
+
+/// `GET /` for a browser; for anything else it is a path like any unknown one.
+async fn home(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let wants_html =
+        headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains("text/html"));
+    if !wants_html {
+        return unknown().await;
+    }
+    let access = match app.access.local_caller() {
+        None if app.access.is_closed() => Access::Closed,
+        None => Access::Keys,
+        Some(caller) => match lines(&app, &caller).await {
+            Ok(connections) => Access::Local { developer: Text::new(caller.name()), connections },
+            Err(problem) => return studio::error_page(&noted(problem, "")),
+        },
+    };
+    studio::home(&HomeView { address: Text::new(app.public_address()), access })
+}
+
+async fn lines(app: &Arc<App>, caller: &Caller) -> Result<Vec<ConnectionLine>> {
+    let mut lines = Vec::new();
+    for record in app.connections.living(&caller.org).await? {
+        let because = app.connections.because(&app.egress, &record).await;
+        lines.push(ConnectionLine {
+            name: Text::new(&record.name),
+            title: Text::new(&record.title),
+            host: Host::of(record.entry.url.as_deref().unwrap_or_default()),
+            status: Text::new(record.status.word()),
+            because: because.as_ref().map(|(because, _)| Text::new(because.word())),
+            detail: because.map(|(_, words)| Text::new(words)),
+        });
+    }
+    Ok(lines)
+}
+
+/// The page a link opens; looking changes nothing.
+async fn link_page(State(app): State<Arc<App>>, Path(link): Path<String>) -> Response {
+    match app.access.local_caller() {
+        None => studio::connect(&LinkView::Unknown),
+        Some(caller) => match view(&app, &caller, &link).await {
+            Ok(view) => studio::connect(&view),
+            Err(problem) => studio::error_page(&noted(problem, "")),
+        },
+    }
+}
+
+/// A refused form leaves its own address behind; loading that again shows the link.
+async fn back_to_link(Path((link, _)): Path<(String, String)>) -> Response {
+    studio::see_other(&format!("/connect/{link}"))
+}
+
+/// A form of a browser without script: the same operation as its route under `/v1/links`, answered with a page.
+async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: Request) -> Response {
+    let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
+    let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value).to_owned();
+    let (link, command) = (named("link"), named("command"));
+    let (parts, sent) = request.into_parts();
+    let done = async {
+        let caller = super::authentication::person(&app, &parts)?;
+        same_origin(&app, &parts.headers)?;
+        let fields = fields(&body::read_body(sent).await?);
+        let given = fields.get("csrf").and_then(Value::as_str).unwrap_or_default();
+        app.check_csrf(&link, given)?;
+        let context = admission::context(app.clone(), caller, false);
+        run(context, &link, &command, fields).await
+    };
+    let problem = match done.await {
+        Ok(()) => return studio::see_other(&format!("/connect/{link}")),
+        Err(problem) => noted(problem, &id),
+    };
+    let Some(caller) = app.access.local_caller() else { return studio::error_page(&problem) };
+    match view(&app, &caller, &link).await {
+        Ok(LinkView::Ready(asking) | LinkView::ProviderError(asking)) => studio::connect_refused(&asking, &problem),
+        Ok(_) if problem.reason() == Reason::NotFound => studio::see_other(&format!("/connect/{link}")),
+        _ => studio::error_page(&problem),
+    }
+}
+
+/// The fields of a form: `value`, and `values.<name>` as members of `values`.
+fn fields(bytes: &Bytes) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (name, text) in url::form_urlencoded::parse(bytes) {
+        match name.strip_prefix("values.") {
+            Some(inner) => {
+                let values = fields.entry("values").or_insert_with(|| json!({}));
+                values[inner] = text.as_ref().into();
+            }
+            None => {
+                fields.insert(name.into_owned(), text.as_ref().into());
+            }
+        }
+    }
+    fields
+}
+
+async fn run(context: Context, link: &str, command: &str, mut fields: Map<String, Value>) -> Result<()> {
+    fields.remove("csrf");
+    fields.insert("link".into(), link.into());
+    let id = match command {
+        "approve" => approve::Approve::DECLARATION.id,
+        "credential" => give_credential::GiveCredential::DECLARATION.id,
+        "cancel" => cancel::Cancel::DECLARATION.id,
+        _ => return Err(Problem::not_found("There is nothing at this path.")),
+    };
+    let app = context.app.clone();
+    let entry: Option<&Entry> = app.operations.iter().find(|entry| entry.declaration.id == id);
+    let entry = entry.ok_or_else(|| Problem::internal("a page's operation is not in the list"))?;
+    entry.run(context, Value::Object(fields)).await.map(|_| ())
+}
+
+/// What `read_link` answers, as the page shows it.
+async fn view(app: &Arc<App>, caller: &Arc<Caller>, link: &str) -> Result<LinkView> {
+    let context = admission::context(app.clone(), caller.clone(), false);
+    let read = read_link::ReadLink::run(context, read_link::Input { link: link.to_owned() }).await;
+    let output = match read {
+        Ok(output) => output,
+        Err(problem) if problem.reason() == Reason::NotFound => return Ok(LinkView::Unknown),
+        Err(problem) => return Err(problem),
+    };
+    let title = Text::new(output.connection.as_ref().map_or("", |shown| shown.title.as_str()));
+    Ok(match output.state {
+        "other_person" => {
+            LinkView::OtherPerson { adder: Text::new(&output.adder), signed_in_as: Text::new(&output.signed_in_as) }
+        }
+        "connected" => LinkView::Connected(connected(&output)),
+        "expired" => LinkView::Expired { title },
+        "cancelled" => LinkView::Cancelled { title },
+        "removed" => LinkView::Removed { title },
+        "not_allowed" => LinkView::NotAllowed { link: link.to_owned(), csrf: output.csrf.unwrap_or_default(), title },
+        "provider_error" => LinkView::ProviderError(Box::new(asking(app, link, output))),
+        _ => LinkView::Ready(Box::new(asking(app, link, output))),
+    })
+}
+
+fn connected(output: &read_link::Output) -> Connected {
+    let shown = output.connection.as_ref();
+    Connected {
+        title: Text::new(shown.map_or("", |shown| shown.title.as_str())),
+        name: Text::new(shown.map_or("", |shown| shown.name.as_str())),
+        host: Host::of(shown.map_or("", |shown| shown.host.as_str())),
+        org: Text::new(output.org.as_deref().unwrap_or_default()),
+        account: shown.and_then(|shown| shown.account.as_deref()).map(Text::new),
+        warning: None,
+    }
+}
+
+fn asking(app: &App, link: &str, output: read_link::Output) -> Asking {
+    let shown = output.connection.as_ref();
+    let text = |of: fn(&read_link::Shown) -> &str| Text::new(shown.map_or("", of));
+    let texts = |words: &[String]| words.iter().map(Text::new).collect::<Vec<_>>();
+    let expires_at = output.expires_at.as_deref().and_then(crate::clock::parse_iso);
+    Asking {
+        link: link.to_owned(),
+        adder: Text::new(&output.adder),
+        org: Text::new(output.org.as_deref().unwrap_or_default()),
+        connection: Asked {
+            name: text(|shown| &shown.name),
+            title: text(|shown| &shown.title),
+            host: Host::of(shown.map_or("", |shown| shown.host.as_str())),
+            playbooks: shown.and_then(|shown| shown.playbooks.as_deref()).map(texts).unwrap_or_default(),
+            allowed: shown.and_then(|shown| shown.allowed.as_deref()).map(texts),
+        },
+        way: way(output.way.as_ref()),
+        expires_at_ms: expires_at.unwrap_or_default(),
+        now_ms: app.clock.now_ms(),
+        last_error: output.attempt.map(|attempt| Text::new(attempt.last_error.words)),
+        csrf: output.csrf.unwrap_or_default(),
+    }
+}
+
+fn way(way: Option<&read_link::ShownWay>) -> Way {
+    let Some(way) = way else { return Way::Open };
+    match way.kind {
+        Some(CredentialKind::Secret) => Way::Secret {
+            fields: way
+                .fields
+                .iter()
+                .map(|field| match field.name.as_str() {
+                    "value" => Field::only(field.title.as_str()),
+                    name => Field::one_of(name, field.title.as_str(), field.secret),
+                })
+                .collect(),
+            help: way.help.as_deref().and_then(HttpsLink::new),
+        },
+        Some(CredentialKind::Reference) => {
+            Way::Reference { variable: Text::new(way.variable.as_deref().unwrap_or_default()) }
+        }
+        _ => Way::Open,
+    }
+}

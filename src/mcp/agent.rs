@@ -1,0 +1,169 @@
+//! The product as a [`Service`]: the operations an endpoint offers its caller, as tools.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::instructions::instructions;
+use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
+use crate::app::App;
+use crate::error::Problem;
+use crate::guides;
+use crate::identity::Caller;
+use crate::operations::{Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
+use crate::playbooks::{self, Playbook};
+
+/// One endpoint, for one request of its checked caller.
+pub struct Agent {
+    /// Everything long-lived.
+    pub app: Arc<App>,
+    /// The checked caller.
+    pub caller: Arc<Caller>,
+    /// Which endpoint.
+    pub endpoint: Endpoint,
+    /// The playbook of a playbook endpoint, checked to exist and to be within reach.
+    pub playbook: Option<Playbook>,
+    /// The request's id, for the log.
+    pub request_id: Arc<str>,
+}
+
+impl Agent {
+    fn offer(&self) -> Offer<'_> {
+        Offer { app: &self.app, caller: &self.caller }
+    }
+
+    /// The operations this caller may call here, in order.
+    fn listed(&self) -> impl Iterator<Item = &Entry> {
+        let offer = self.offer();
+        let at = move |entry: &&Entry| entry.declaration.tool.at(self.endpoint) && entry.offered(&offer);
+        self.app.operations.iter().filter(at)
+    }
+
+    fn tool(&self, entry: &Entry) -> Value {
+        let declaration = entry.declaration;
+        let effect = declaration.effect;
+        json!({
+            "name": declaration.name,
+            "title": declaration.title,
+            "description": entry.describe(&self.offer()),
+            "inputSchema": self.input_schema(entry),
+            "annotations": {
+                "title": declaration.title,
+                "readOnlyHint": effect.reads,
+                "destructiveHint": self.destructive(effect.destructive),
+                "idempotentHint": effect.idempotent,
+                "openWorldHint": effect.open_world,
+            },
+        })
+    }
+
+    fn destructive(&self, destructive: Destructive) -> bool {
+        match destructive {
+            Destructive::No => false,
+            Destructive::Yes => true,
+            Destructive::WhileToolsMayChange => self.app.tools_may_change(),
+        }
+    }
+
+    /// On `/mcp` a playbook's operation takes the playbook as its first argument.
+    fn input_schema(&self, entry: &Entry) -> Value {
+        if !self.names_playbook(entry) {
+            return entry.input.schema.clone();
+        }
+        let mut schema = entry.input.schema.clone();
+        let mut properties = Map::new();
+        properties.insert(
+            "playbook".into(),
+            json!({ "type": "string", "pattern": playbooks::ID_PATTERN, "description": "The id of the playbook to work in." }),
+        );
+        if let Some(Value::Object(rest)) = schema.get_mut("properties").map(Value::take) {
+            properties.extend(rest);
+        }
+        schema["properties"] = properties.into();
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            required.insert(0, "playbook".into());
+        }
+        schema
+    }
+
+    fn names_playbook(&self, entry: &Entry) -> bool {
+        self.endpoint == Endpoint::Own && entry.declaration.scope == Scope::Playbook
+    }
+
+    async fn run(&self, entry: &Entry, mut arguments: Map<String, Value>) -> Result<CallResult, Problem> {
+        let mut context = admission::context(self.app.clone(), self.caller.clone(), true);
+        if entry.declaration.scope == Scope::Playbook {
+            let playbook = match &self.playbook {
+                Some(playbook) => playbook.id.clone(),
+                None => named(&mut arguments)?,
+            };
+            admission::playbook(entry, &mut context, &playbook).await?;
+        }
+        admission::org_playbook(entry, &context, &arguments)?;
+        let answer = entry.run(context, Value::Object(arguments)).await?;
+        let output = Json::written(answer.output);
+        Ok(CallResult {
+            content: vec![Content::Text(answer.summary), Content::Written(output.clone())],
+            structured: Some(output),
+            ..CallResult::default()
+        })
+    }
+}
+
+/// Takes the playbook out of the arguments of `/mcp`.
+fn named(arguments: &mut Map<String, Value>) -> Result<String, Problem> {
+    match arguments.remove("playbook") {
+        None => Err(Problem::invalid("/playbook", "is required and missing")),
+        Some(Value::String(id)) if playbooks::is_id(&id) => Ok(id),
+        Some(Value::String(_)) => Err(Problem::invalid(
+            "/playbook",
+            "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter",
+        )),
+        Some(_) => Err(Problem::invalid("/playbook", "must be text")),
+    }
+}
+
+impl Service for Agent {
+    fn server(&self) -> ServerInfo {
+        ServerInfo { name: "playmaker", title: "Playmaker", version: env!("CARGO_PKG_VERSION") }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::ALL
+    }
+
+    async fn instructions(&self) -> Result<String, RpcError> {
+        let listed: Vec<&str> = self.listed().map(|entry| entry.declaration.name).collect();
+        let playbook = self.playbook.as_ref().map_or("", |playbook| &playbook.name);
+        Ok(instructions(&self.caller, self.endpoint, playbook, &listed))
+    }
+
+    async fn resources(&self) -> Result<Vec<Json>, RpcError> {
+        guides::resources().iter().map(Json::of).collect()
+    }
+
+    async fn read_resource(&self, uri: &str, _: &CallRequest) -> Result<Option<Vec<Json>>, RpcError> {
+        guides::read(uri).map(|text| Json::of(&text).map(|text| vec![text])).transpose()
+    }
+
+    async fn tools(&self) -> Result<Vec<Json>, RpcError> {
+        self.listed().map(|entry| Json::of(&self.tool(entry))).collect()
+    }
+
+    async fn call(&self, name: &str, arguments: Map<String, Value>, _: &CallRequest) -> Result<CallResult, RpcError> {
+        let entry = self.app.operations.tool(self.endpoint, name).filter(|entry| entry.offered(&self.offer()));
+        let Some(entry) = entry else { return Err(RpcError::unknown_tool(name)) };
+        match self.run(entry, arguments).await {
+            Ok(result) => Ok(result),
+            Err(problem) => CallResult::failure(&noted(problem, &self.request_id)),
+        }
+    }
+}
+
+/// The playbook of a playbook endpoint: within the caller's reach, and there.
+pub async fn endpoint_playbook(app: &Arc<App>, caller: &Arc<Caller>, id: &str) -> Result<Playbook, Problem> {
+    let context: Context = admission::context(app.clone(), caller.clone(), true);
+    admission::reach(&context.caller, id)?;
+    let found = if playbooks::is_id(id) { playbooks::find(&app.ledger, &caller.org, id).await? } else { None };
+    found.ok_or_else(playbooks::unknown)
+}

@@ -1,0 +1,36 @@
+//! The operations on connections (`connections.md` 3 and 5).
+
+pub mod add_connection;
+pub mod get_connection;
+pub mod list_connections;
+pub mod list_providers;
+pub mod remove_connection;
+
+use super::{Context, Offer};
+use crate::config::Adders;
+use crate::connections::{Record, View};
+use crate::error::{Problem, Result};
+
+/// Whether a caller may add connections here at all (`connections.md` 3.1).
+pub fn may_add(offer: &Offer<'_>) -> Result<()> {
+    let refuse = |words: &'static str| Err(Problem::forbidden(words).challenge(None));
+    if offer.app.access.local_caller().is_none() {
+        return refuse("This server signs nobody in, so nobody could approve a connection.");
+    }
+    if !offer.caller.is_person() {
+        return refuse("A connection is added by a person. Sign in to add one.");
+    }
+    match offer.app.settings.connections.add {
+        Adders::People => Ok(()),
+        Adders::Admins | Adders::Nobody => refuse("Whoever runs the server does not let people add connections."),
+    }
+}
+
+/// A connection as the caller sees it now.
+pub(super) async fn view(context: &Context, record: &Record) -> View {
+    let because = match record.status {
+        crate::connections::Status::Removed => None,
+        _ => context.app.connections.because(&context.app.egress, record).await,
+    };
+    record.view(because, context.now_ms())
+}

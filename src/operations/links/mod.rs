@@ -1,0 +1,70 @@
+//! The page's side of a link: what it is about, the approval, the credential, the refusal (`connections.md` 9.3).
+//!
+//! Served over HTTP alone, to the session of the person the link was made for; never to a bearer credential.
+
+pub mod approve;
+pub mod cancel;
+pub mod give_credential;
+pub mod read_link;
+
+use super::Context;
+use crate::connections::links::{Failed, Opened, gone};
+use crate::connections::{Placed, Record, Status, View};
+use crate::error::{Problem, Reason, Result};
+use crate::tool_servers::probe::Probe;
+
+/// The link, for a command of the person it was made for.
+async fn opened(context: &Context, link: &str) -> Result<Opened> {
+    let found = context.app.connections.open_link(context.org(), link, context.now_ms()).await?.ok_or_else(gone)?;
+    if found.link.person != context.caller.id() {
+        let words = format!("This link is for {} to approve.", found.record.added_by.name);
+        return Err(Problem::new(Reason::Forbidden, words).kind("not_yours"));
+    }
+    Ok(found)
+}
+
+/// A link that can still do something: open, and its connection pending and allowed.
+fn usable(context: &Context, opened: &Opened) -> Result<()> {
+    if opened.link.state != "open" || opened.record.status != Status::Pending {
+        return Err(gone());
+    }
+    context.app.connections.still_allowed(&context.app.egress, &opened.record)
+}
+
+/// Opens the server and lists its tools with the credential to be approved; a failure is recorded on the link.
+///
+/// Answers the label of the account, where the provider says how to ask for it.
+async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&Placed>) -> Result<Option<String>> {
+    let tool_servers = &context.app.tool_servers;
+    let (failed, problem) = match tool_servers.probe(record, placed.cloned()).await {
+        Ok(_) => return Ok(tool_servers.identity(record, placed).await),
+        Err(Probe::Refused) => {
+            let pointer = if placed.is_some() { "/value" } else { "" };
+            (Failed::Refused, Problem::invalid(pointer, format!("{} does not take this credential", record.title)))
+        }
+        Err(Probe::Unreachable(words)) => (Failed::Unreachable, Problem::unavailable(words)),
+        Err(Probe::NotAllowed) => {
+            return Err(Problem::new(Reason::Unavailable, "Whoever runs the server does not allow this address.")
+                .kind("tool_not_offered")
+                .because("connection_not_allowed"));
+        }
+    };
+    let actor = context.caller.actor();
+    context.app.connections.attempt_failed(context.org(), link, &record.id, actor, failed).await?;
+    Err(problem)
+}
+
+/// Pending becomes connected; who comes second finds it so.
+async fn connected(context: &Context, record: &Record, value: Option<&str>, account: Option<String>) -> Result<View> {
+    let (actor, now) = (context.caller.actor(), context.now_ms());
+    let (record, _) = context.app.connections.connect(context.org(), record, actor, now, value, account).await?;
+    if record.status == Status::Removed {
+        return Err(gone());
+    }
+    Ok(super::connections::view(context, &record).await)
+}
+
+/// 409: the other button is the one for this kind.
+fn wrong_way(words: &'static str) -> Problem {
+    Problem::new(Reason::Conflict, words)
+}
