@@ -73,39 +73,20 @@ impl House {
         };
         let app = App::start(settings, surroundings).await.unwrap();
         let caller = Arc::new(Caller::local("ada"));
-        let made = playbooks::create(
-            &app.ledger,
-            &caller,
-            1_790_000_000_000,
-            "sales".into(),
-            "Sales".into(),
-            String::new(),
-        );
+        let made =
+            playbooks::create(&app.ledger, &caller, 1_790_000_000_000, "sales".into(), "Sales".into(), String::new());
         made.await.unwrap();
-        Self {
-            app,
-            clock,
-            upstream,
-            caller,
-            _folder: folder,
-        }
+        Self { app, clock, upstream, caller, _folder: folder }
     }
 
     /// Runs an operation, in the playbook where it is one of playbooks.
     pub(super) async fn run(&self, id: &str, input: Value) -> Result<Value> {
-        self.run_as(self.caller.clone(), id, input)
-            .await
-            .map(|(output, _)| output)
+        self.run_as(self.caller.clone(), id, input).await.map(|(output, _)| output)
     }
 
     /// The same with its words.
     pub(super) async fn run_as(&self, caller: Arc<Caller>, id: &str, input: Value) -> Result<(Value, String)> {
-        let entry = self
-            .app
-            .operations
-            .iter()
-            .find(|entry| entry.declaration.id == id)
-            .unwrap();
+        let entry = self.app.operations.iter().find(|entry| entry.declaration.id == id).unwrap();
         admission::permission(entry, &caller)?;
         let mut context = admission::context(self.app.clone(), caller, false);
         if entry.declaration.scope == Scope::Playbook {
@@ -117,11 +98,7 @@ impl House {
     }
 
     pub(super) async fn execute(&self, server: &str, tool: &str, arguments: Value) -> Result<Value> {
-        self.run(
-            "execute",
-            json!({ "server": server, "tool": tool, "arguments": arguments }),
-        )
-        .await
+        self.run("execute", json!({ "server": server, "tool": tool, "arguments": arguments })).await
     }
 
     /// Calls under an idempotency key.
@@ -132,11 +109,7 @@ impl House {
 
     /// The playbook's history, oldest first.
     pub(super) async fn history(&self) -> Vec<Row> {
-        self.app
-            .ledger
-            .history("local", "sales", &Filter::default(), Order::Asc, None, 100)
-            .await
-            .unwrap()
+        self.app.ledger.history("local", "sales", &Filter::default(), Order::Asc, None, 100).await.unwrap()
     }
 }
 
@@ -145,10 +118,5 @@ pub(super) fn refused(
     result: Result<Value>,
 ) -> (&'static str, Option<&'static str>, Option<&'static str>, Option<u32>) {
     let problem: Problem = result.unwrap_err();
-    (
-        problem.reason().word(),
-        problem.kind_word(),
-        problem.because_word(),
-        problem.retry_after_s(),
-    )
+    (problem.reason().word(), problem.kind_word(), problem.because_word(), problem.retry_after_s())
 }

@@ -5,28 +5,16 @@ use super::house::{House, refused};
 #[tokio::test]
 async fn the_same_call_under_one_key_is_made_once() {
     let house = House::build().await;
-    let first = house
-        .keyed("find_contact", "k1", json!({ "name": "Ada" }))
-        .await
-        .unwrap();
-    let again = house
-        .keyed("find_contact", "k1", json!({ "name": "Ada" }))
-        .await
-        .unwrap();
+    let first = house.keyed("find_contact", "k1", json!({ "name": "Ada" })).await.unwrap();
+    let again = house.keyed("find_contact", "k1", json!({ "name": "Ada" })).await.unwrap();
     assert_eq!((first.get("replayed"), &again["replayed"]), (None, &json!(true)));
-    assert_eq!(
-        (&first["call_id"], &first["answer"]),
-        (&again["call_id"], &again["answer"])
-    );
+    assert_eq!((&first["call_id"], &first["answer"]), (&again["call_id"], &again["answer"]));
     assert_eq!((house.upstream.calls().len(), house.history().await.len()), (1, 2));
 
     let other = house.keyed("find_contact", "k1", json!({ "name": "Grace" })).await;
     assert_eq!(refused(other), ("conflict", Some("taken"), None, None));
     house.clock.advance_ms(24 * 3_600_000);
-    house
-        .keyed("find_contact", "k1", json!({ "name": "Grace" }))
-        .await
-        .unwrap();
+    house.keyed("find_contact", "k1", json!({ "name": "Grace" })).await.unwrap();
 }
 
 #[tokio::test]
@@ -35,10 +23,7 @@ async fn the_keys_answer_needs_no_server() {
     house.keyed("refuse", "k1", json!({})).await.unwrap();
     house.upstream.answer_with(500);
     house.clock.advance_ms(120_000);
-    assert_eq!(
-        house.keyed("refuse", "k1", json!({})).await.unwrap()["outcome"],
-        "tool_error"
-    );
+    assert_eq!(house.keyed("refuse", "k1", json!({})).await.unwrap()["outcome"], "tool_error");
 }
 
 #[tokio::test]

@@ -34,31 +34,19 @@ impl StandIn {
     pub(super) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let this = Self {
-            base,
-            ..Self::default()
-        };
+        let this = Self { base, ..Self::default() };
         let router = Router::new().fallback(serve).with_state(this.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         this
     }
 
     pub(super) fn seen(&self, path: &str) -> Vec<Seen> {
-        self.seen
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|seen| seen.path == path)
-            .cloned()
-            .collect()
+        self.seen.lock().unwrap().iter().filter(|seen| seen.path == path).cloned().collect()
     }
 
     /// The calls of MCP tools.
     pub(super) fn calls(&self) -> Vec<Seen> {
-        self.seen("/mcp")
-            .into_iter()
-            .filter(|seen| seen.body["method"] == "tools/call")
-            .collect()
+        self.seen("/mcp").into_iter().filter(|seen| seen.body["method"] == "tools/call").collect()
     }
 
     pub(super) fn answer_with(&self, status: u16) {
@@ -71,11 +59,7 @@ async fn serve(State(this): State<StandIn>, request: Request) -> Response {
     let body: Bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = parts.uri.path_and_query().unwrap().to_string();
-    this.seen.lock().unwrap().push(Seen {
-        path: path.clone(),
-        headers: parts.headers,
-        body: body.clone(),
-    });
+    this.seen.lock().unwrap().push(Seen { path: path.clone(), headers: parts.headers, body: body.clone() });
     if let Some(status) = *this.status.lock().unwrap() {
         return (status, "refused by the stand-in").into_response();
     }
@@ -100,12 +84,7 @@ async fn mcp(this: &StandIn, body: &Value) -> Response {
         "server/discover" => json!({ "resultType": "complete", "supportedVersions": ["2026-07-28"] }),
         "tools/list" => json!({ "tools": tools() }),
         "tools/call" => {
-            call(
-                this,
-                body["params"]["name"].as_str().unwrap_or_default(),
-                &body["params"]["arguments"],
-            )
-            .await
+            call(this, body["params"]["name"].as_str().unwrap_or_default(), &body["params"]["arguments"]).await
         }
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
