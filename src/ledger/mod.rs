@@ -5,14 +5,16 @@
 //! misses nothing. An event is in one [`Book`]: a playbook's history, the org's registry or its audit.
 
 mod append;
+pub mod public_types;
 mod read;
+pub mod summaries;
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-pub use read::{Filter, Order, Row};
+pub use read::{Filter, Order, Page, Row};
 
 use crate::clock::SharedClock;
 use crate::error::Result;

@@ -1,5 +1,6 @@
 //! Reading the ledger, always of one org.
 
+use futures_util::{Stream, TryStreamExt};
 use serde_json::Value;
 
 use super::{Actor, Book, Ledger};
@@ -116,12 +117,39 @@ const AFTER: &str = columns!("AND position > $2 ORDER BY position ASC LIMIT $3")
 const STREAM: &str = columns!("AND stream = $2 ORDER BY stream_position ASC");
 const BOOK: &str = columns!("AND book = $2 ORDER BY position ASC");
 
+/// The most stored data a page loads, in bytes.
+const LOADED: usize = 4 * 1_024 * 1_024;
+
+/// A page of a playbook's history.
+#[derive(Debug)]
+pub struct Page {
+    /// The events, in the order asked for.
+    pub rows: Vec<Row>,
+    /// Whether more may follow.
+    pub more: bool,
+}
+
+async fn collect(mut found: impl Stream<Item = sqlx::Result<Stored>> + Unpin, limit: usize) -> Result<Page> {
+    let mut rows = Vec::new();
+    let mut loaded = 0_usize;
+    while let Some(stored) = found.try_next().await? {
+        if rows.len() == limit || loaded >= LOADED {
+            return Ok(Page { rows, more: true });
+        }
+        loaded = loaded.saturating_add(stored.data.len());
+        rows.push(Row::try_from(stored)?);
+    }
+    Ok(Page { rows, more: false })
+}
+
 fn rows(stored: Vec<Stored>) -> Result<Vec<Row>> {
     stored.into_iter().map(Row::try_from).collect()
 }
 
 impl Ledger {
     /// At most `limit` events of a playbook's history beyond `from` (a position, exclusive; `None` begins).
+    ///
+    /// A page ends early once it has loaded 4 MiB of stored data; its first event always loads.
     pub async fn history(
         &self,
         org: &str,
@@ -129,23 +157,27 @@ impl Ledger {
         filter: &Filter,
         order: Order,
         from: Option<i64>,
-        limit: i64,
-    ) -> Result<Vec<Row>> {
+        limit: usize,
+    ) -> Result<Page> {
         let (sql, start) = match order {
             Order::Asc => (ASCENDING, 0),
             Order::Desc => (DESCENDING, i64::MAX),
         };
-        let stored = on_pool!(self.store(), pool => sqlx::query_as::<_, Stored>(sql)
-            .bind(org)
-            .bind(playbook)
-            .bind(from.unwrap_or(start))
-            .bind(&filter.kind)
-            .bind(filter.since_ms)
-            .bind(&filter.correlation)
-            .bind(limit)
-            .fetch_all(pool)
-            .await)?;
-        rows(stored)
+        // One more than asked, to know whether anything follows.
+        let asked = i64::try_from(limit).map_err(Problem::internal)?.saturating_add(1);
+        let page = on_pool!(self.store(), pool => {
+            let found = sqlx::query_as::<_, Stored>(sql)
+                .bind(org)
+                .bind(playbook)
+                .bind(from.unwrap_or(start))
+                .bind(&filter.kind)
+                .bind(filter.since_ms)
+                .bind(&filter.correlation)
+                .bind(asked)
+                .fetch(pool);
+            collect(found, limit).await
+        })?;
+        Ok(page)
     }
 
     /// One event of a playbook's history.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::instructions::instructions;
 use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
 use crate::app::App;
 use crate::error::Problem;
+use crate::guides;
 use crate::identity::Caller;
 use crate::operations::{Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
 use crate::playbooks::{self, Playbook};
@@ -131,7 +133,17 @@ impl Service for Agent {
     }
 
     async fn instructions(&self) -> Result<String, RpcError> {
-        Ok(String::new())
+        let listed: Vec<&str> = self.listed().map(|entry| entry.declaration.name).collect();
+        let playbook = self.playbook.as_ref().map_or("", |playbook| &playbook.name);
+        Ok(instructions(&self.caller, self.endpoint, playbook, &listed))
+    }
+
+    async fn resources(&self) -> Result<Vec<Json>, RpcError> {
+        guides::resources().iter().map(Json::of).collect()
+    }
+
+    async fn read_resource(&self, uri: &str, _: &CallRequest) -> Result<Option<Vec<Json>>, RpcError> {
+        guides::read(uri).map(|text| Json::of(&text).map(|text| vec![text])).transpose()
     }
 
     async fn tools(&self) -> Result<Vec<Json>, RpcError> {

@@ -10,6 +10,7 @@
 
 mod agent;
 mod agreement;
+pub mod instructions;
 mod json;
 mod media;
 mod message;

@@ -10,6 +10,8 @@ pub mod schema;
 pub mod words;
 
 mod connections;
+mod guides;
+mod history;
 pub mod links;
 mod playbooks;
 
@@ -28,15 +30,19 @@ pub struct Operations {
 impl Operations {
     /// The list. Two operations of one id, one route or one tool name at an endpoint stop the start.
     pub fn all() -> Self {
+        // As tools are listed (`mcp.md` 6), then what only HTTP serves.
         let entries = vec![
             Entry::of::<playbooks::create_playbook::CreatePlaybook>(),
             Entry::of::<playbooks::list_playbooks::ListPlaybooks>(),
-            Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<playbooks::update_playbook::UpdatePlaybook>(),
             Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
+            Entry::of::<history::list_playbook_events::ListPlaybookEvents>(),
+            Entry::of::<history::get_event::GetEvent>(),
             Entry::of::<connections::add_connection::AddConnection>(),
             Entry::of::<connections::list_connections::ListConnections>(),
             Entry::of::<connections::remove_connection::RemoveConnection>(),
+            Entry::of::<guides::get_guide::GetGuide>(),
+            Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<connections::get_connection::GetConnection>(),
             Entry::of::<connections::list_providers::ListProviders>(),
             Entry::of::<links::read_link::ReadLink>(),

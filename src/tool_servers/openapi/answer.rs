@@ -53,6 +53,22 @@ pub struct Outcome {
     pub headers_shown: Vec<(String, String)>,
 }
 
+/// The most bytes of the line about headers that a model reads.
+const LINE: usize = 1024;
+
+impl Outcome {
+    /// The last line a model reads: where the next page or the new thing is, if a header says so.
+    pub fn line(&self) -> Option<String> {
+        let told = ["link", "location", "x-next-page", "x-next-cursor"];
+        let told = self
+            .headers_shown
+            .iter()
+            .filter(|(name, _)| told.contains(&name.as_str()));
+        let words: Vec<String> = told.map(|(name, value)| format!("{name}: {value}")).collect();
+        (!words.is_empty()).then(|| super::prose::cut(&words.join("; "), LINE).to_owned())
+    }
+}
+
 impl Tool {
     /// Reads an answer. `body` is decompressed and whole.
     pub fn answer(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Outcome {

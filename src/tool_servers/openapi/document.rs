@@ -220,12 +220,29 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Reads a document.
+/// The stack a document is read on, in bytes: the readers go down once a level, and 200 levels are allowed.
+const STACK: usize = 64 << 20;
+
+/// Reads a document. Blocks for as long as that takes, on a thread of its own whose stack holds the deepest document.
 ///
 /// # Errors
 /// A text that is neither JSON nor YAML or over a bound, an unknown version, a document without `paths`, and no
 /// certain place to send to.
 pub fn read(text: &str, bounds: Bounds, place: &Placement) -> Result<Document, Refusal> {
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new()
+            .name("openapi".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, || read_here(text, bounds, place));
+        match reader.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(read)) => read,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Refusal::new("The document cannot be read now; try again.")),
+        }
+    })
+}
+
+fn read_here(text: &str, bounds: Bounds, place: &Placement) -> Result<Document, Refusal> {
     let (root, warnings) = text::read(text, &bounds)?;
     // A Swagger 2.0 document would be turned into the 3.0 shape between these two lines (sheet 6.9).
     let source = Source::new(root)?;

@@ -29,6 +29,7 @@ mod tests;
 
 pub use answer::{Kind, Outcome};
 pub use document::{Because, Bounds, Document, HintsGiven, Placement, Refusal, Totals, Unusable, read};
+pub use operations::checker;
 pub use request::{Body, Prepared};
 pub use security::CredentialPlace;
 pub use tool::{Hints, Place, Tool};

@@ -199,6 +199,7 @@ impl Making<'_> {
             body,
             accept,
             reduction: None,
+            credential: self.place.credential.clone(),
             name,
         })
     }
@@ -244,14 +245,13 @@ impl Making<'_> {
         let mut schema = None;
         let responses = operation.get("responses").and_then(Value::as_object);
         for (status, response) in responses.into_iter().flatten() {
-            let is_success = status.starts_with('2') || status == "default";
             let Ok(response) = self.source.follow(response) else {
                 continue;
             };
             for (kind, media) in response.get("content").and_then(Value::as_object).into_iter().flatten() {
                 let kind = bodies::essence(kind);
                 if bodies::is_json(&kind) && kind.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',') {
-                    if is_success && schema.is_none() && status.starts_with('2') {
+                    if schema.is_none() && status.starts_with('2') {
                         schema = media.get("schema");
                     }
                     if !kinds.contains(&kind) {
@@ -292,11 +292,18 @@ pub(super) fn input_schema(properties: Map<String, Value>, required: &[String]) 
     schema
 }
 
-/// Whether a schema compiles under 2020-12 without anything fetched.
-pub(super) fn compiles(schema: &Value) -> bool {
+/// Compiles a tool's schema to check arguments with: 2020-12, nothing fetched, and patterns that take linear time,
+/// since they come from documents and meet what agents write. Nothing where it does not compile.
+pub fn checker(schema: &Value) -> Option<jsonschema::Validator> {
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)
+        .with_pattern_options(jsonschema::PatternOptions::regex())
         .offline()
         .build(schema)
-        .is_ok()
+        .ok()
+}
+
+/// Whether a schema compiles.
+pub(super) fn compiles(schema: &Value) -> bool {
+    checker(schema).is_some()
 }

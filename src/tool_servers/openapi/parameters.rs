@@ -123,8 +123,7 @@ impl<'a> Reading<'a> {
             if !list.iter().any(|one| one.place == Place::Path && one.name == *name) {
                 let property = property_name(name, Place::Path, &taken);
                 taken.insert(property.clone());
-                made.properties
-                    .insert(property.clone(), json!({ "type": "string", "minLength": 1 }));
+                made.properties.insert(property.clone(), json!({ "type": "string" }));
                 made.required.push(property.clone());
                 made.parameters.push(plain(property, (*name).to_owned(), Place::Path));
             }
@@ -194,7 +193,8 @@ impl<'a> Reading<'a> {
             let words = format!("The required parameter {shown:?} could only be a credential.");
             return Err((Because::CredentialParameter, words));
         }
-        Ok(!is_key && !(one.place == Place::Header && is_left_out(one.name)))
+        let is_ours = one.place == Place::Header && is_left_out(one.name);
+        Ok(!is_key && !is_ours)
     }
 
     fn add(

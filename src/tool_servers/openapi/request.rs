@@ -173,6 +173,17 @@ impl Tool {
         let fixed_query = filled(fixed_query, &parts.path);
         let queries = [self.server.query().unwrap_or_default(), &fixed_query];
         let fixed = queries.into_iter().filter(|query| !query.is_empty()).map(str::to_owned);
+        // The members of an object may stand in the query as parameters of their own.
+        let guarded = self.credential.as_ref().filter(|(place, _)| *place == Place::Query);
+        let is_guarded = |pair: &String| {
+            let name = percent_decode_str(pair.split('=').next().unwrap_or_default()).decode_utf8_lossy();
+            guarded.is_some_and(|(_, guarded)| name == guarded.as_str())
+        };
+        if parts.query.iter().any(is_guarded) {
+            parts
+                .issues
+                .push(Issue::new("", "An argument would take the place of the credential."));
+        }
         let query: Vec<String> = fixed.chain(parts.query.drain(..)).collect();
         let leads_out = path.split('/').any(|segment| {
             let segment = percent_decode_str(segment).decode_utf8_lossy();

@@ -158,12 +158,8 @@ fn variable(server: &Value, name: &str, place: &Placement) -> Option<String> {
         },
     };
     let allowed = described.and_then(|one| one.get("enum")).and_then(Value::as_array);
-    let is_allowed = allowed.is_none_or(|values| {
-        values.is_empty()
-            || values
-                .iter()
-                .any(|one| one.as_str().map_or(one.to_string() == value, |one| one == value))
-    });
+    let is_allowed =
+        allowed.is_none_or(|values| values.is_empty() || values.iter().any(|one| super::styles::plain(one) == value));
     is_allowed.then_some(value)
 }
 

@@ -103,6 +103,8 @@ pub struct Tool {
     pub(super) body: Option<BodyPlan>,
     pub(super) accept: String,
     pub(super) reduction: Option<Reduction>,
+    /// Where the credential travels: no argument may take its place.
+    pub(super) credential: Option<(Place, String)>,
 }
 
 /// One parameter and how it is written.

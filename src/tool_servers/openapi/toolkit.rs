@@ -179,6 +179,7 @@ fn tool(entry: Entry, base: &Url) -> Result<Tool, String> {
             Kept::Pointer(pointer) => Reduction::Pointer(pointer),
             Kept::Fields(fields) => Reduction::Fields(fields),
         }),
+        credential: None,
         method,
         name: entry.name,
     })

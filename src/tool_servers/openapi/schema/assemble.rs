@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{Shape, Shapes, children_mut, simplify};
 use crate::tool_servers::openapi::naming::{clean, short_hash};
 
-/// Once this much is collected, nothing further is followed: it would be cut again.
-const ENOUGH: usize = 128 << 10;
+/// Once this much is collected, in bytes, nothing further is followed: it would be cut again.
+const ENOUGH: usize = 64 << 10;
 /// The most that one more step of references may bring.
-const MOST: usize = 512 << 10;
+const MOST: usize = 256 << 10;
 /// The most schema levels reached by putting schemas in place.
 const LEVELS: usize = 24;
 
@@ -28,6 +28,8 @@ struct Plan {
     included: BTreeMap<String, Rc<Shape>>,
     counts: BTreeMap<String, usize>,
     names: BTreeMap<String, String>,
+    /// Those that lead back to themselves.
+    cyclic: BTreeSet<String>,
     /// Those to be put under `$defs`.
     needed: BTreeSet<String>,
     reach: BTreeMap<String, Rc<BTreeSet<String>>>,
@@ -78,6 +80,7 @@ impl Shapes<'_> {
             included: BTreeMap::new(),
             counts: start.refs.clone(),
             names: BTreeMap::new(),
+            cyclic: BTreeSet::new(),
             needed: BTreeSet::new(),
             reach: BTreeMap::new(),
             simplified: false,
@@ -111,6 +114,7 @@ impl Shapes<'_> {
             plan.reach.insert(pointer, reach);
         }
         plan.name();
+        plan.cyclic = super::cycles::cyclic(&plan.included);
         plan
     }
 
@@ -172,7 +176,8 @@ impl Plan {
             self.looped = true;
             return;
         }
-        if self.counts.get(&pointer) != Some(&1) || level + body.levels > LEVELS {
+        let is_shared = self.counts.get(&pointer) != Some(&1) || self.cyclic.contains(&pointer);
+        if is_shared || level + body.levels > LEVELS {
             map.insert("$ref".to_owned(), format!("#/$defs/{}", self.names[&pointer]).into());
             self.needed.insert(pointer);
             return;

@@ -102,7 +102,11 @@ impl Shapes<'_> {
     fn part(&mut self, part: &Value) -> Option<Map<String, Value>> {
         let map = part.as_object()?;
         match map.get("$ref").and_then(Value::as_str) {
-            Some(pointer) if map.len() == 1 => self.body(pointer)?.value.as_object().cloned(),
+            Some(pointer) if map.len() == 1 => {
+                let body = self.body(pointer)?;
+                self.notes.extend(body.notes.iter().cloned());
+                body.value.as_object().cloned()
+            }
             Some(_) => None,
             None => Some(map.clone()),
         }

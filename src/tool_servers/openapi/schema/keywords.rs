@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::{DESCRIPTION, Direction, Shapes};
+use crate::tool_servers::openapi::operations::compiles;
 use crate::tool_servers::openapi::prose;
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
@@ -85,7 +86,7 @@ impl Shapes<'_> {
         if let Some(works) = self.patterns.get(pattern) {
             return *works;
         }
-        let works = pattern.len() <= 4096 && jsonschema::draft202012::new(&json!({ "pattern": pattern })).is_ok();
+        let works = pattern.len() <= 4096 && compiles(&json!({ "pattern": pattern }));
         self.patterns.insert(pattern.to_owned(), works);
         works
     }

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod combine;
+mod cycles;
 mod keywords;
 mod positions;
 mod simplify;
@@ -68,7 +69,7 @@ impl Shape {
             }
         });
         Self {
-            bytes: bytes(&value),
+            bytes: weight(&value),
             value,
             refs,
             in_place,
@@ -81,6 +82,22 @@ impl Shape {
 /// The size as compact JSON.
 pub(super) fn bytes(value: &Value) -> usize {
     serde_json::to_string(value).map_or(usize::MAX, |text| text.len())
+}
+
+/// About the size as compact JSON, without writing it: the size itself is at most six times as much, where every
+/// character is escaped.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Object(map) => {
+            map.iter()
+                .map(|(name, inner)| name.len() + 4 + weight(inner))
+                .sum::<usize>()
+                + 1
+        }
+        Value::Array(list) => list.iter().map(|inner| 1 + weight(inner)).sum::<usize>() + 1,
+        Value::String(text) => text.len() + 2,
+        _ => 4,
+    }
 }
 
 impl<'a> Shapes<'a> {

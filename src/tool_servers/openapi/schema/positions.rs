@@ -1,4 +1,4 @@
-//! Where schemas stand inside a schema.
+//! Where schemas stand inside a schema. `$defs` is not among them: it stands at the root of a finished schema alone.
 
 use serde_json::{Map, Value};
 
@@ -23,12 +23,18 @@ const LIST: [(&str, bool); 4] = [
     ("prefixItems", false),
 ];
 /// Members whose value is a map to schemas.
-const MAP: [(&str, bool); 4] = [
-    ("$defs", false),
+const MAP: [(&str, bool); 3] = [
     ("dependentSchemas", true),
     ("patternProperties", false),
     ("properties", false),
 ];
+
+/// Whether a member's value is or holds schemas.
+pub(super) fn holds_schemas(member: &str) -> bool {
+    [ONE.as_slice(), &LIST, &MAP]
+        .iter()
+        .any(|members| members.iter().any(|(name, _)| *name == member))
+}
 
 /// Visits the schemas right inside a schema, and whether each applies to the same value.
 pub(in super::super) fn children<'a>(schema: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value, bool)) {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{bytes, children, children_mut};
+use super::positions::holds_schemas;
+use super::{bytes, children, children_mut, weight};
 use crate::tool_servers::openapi::prose;
 
 /// The most bytes of an input schema.
@@ -17,34 +18,33 @@ const LEVELS: usize = 64;
 const HEAVY: usize = 2 << 10;
 
 /// The schema within its bounds and whether parts were left out; nothing when even its first level is too much.
-pub(super) fn fit(schema: Value) -> Option<(Value, bool)> {
-    if fits(&schema) {
+pub(super) fn fit(mut schema: Value) -> Option<(Value, bool)> {
+    let mut profile = Profile::default();
+    let mut depths = BTreeMap::new();
+    profile.take(&schema, &mut depths);
+    if profile.whole() <= BYTES && fits(&schema) {
         return Some((schema, false));
     }
-    let mut defs = BTreeMap::new();
-    let deepest = depths(&schema, &mut defs);
-    // Cut at level `low` fits, cut at level `high` does not.
-    let (mut low, mut high) = (1, deepest + 1);
-    let mut best = cut(&schema, &defs, low);
-    if !fits(&best) {
-        return None;
-    }
-    while low + 1 < high {
-        let middle = usize::midpoint(low, high);
-        let tried = cut(&schema, &defs, middle);
-        if fits(&tried) {
-            (low, best) = (middle, tried);
-        } else {
-            high = middle;
+    let mut level = profile.last_that_fits().min(LEVELS);
+    while level >= 1 {
+        cut(&mut schema, &depths, level);
+        if fits(&schema) {
+            return Some((schema, true));
         }
+        level -= 1;
     }
-    Some((best, true))
+    None
 }
 
 fn fits(schema: &Value) -> bool {
     let (mut nodes, mut levels) = (0, 0);
     measure(schema, 1, &mut nodes, &mut levels);
-    nodes <= NODES && levels <= LEVELS && bytes(schema) <= BYTES
+    let weight = weight(schema);
+    nodes <= NODES
+        && levels <= LEVELS
+        && weight <= BYTES
+        // Only where escapes could carry it over its bound is it written out to be counted.
+        && (weight <= BYTES / 6 || bytes(schema) <= BYTES)
 }
 
 fn measure(value: &Value, level: usize, nodes: &mut usize, levels: &mut usize) {
@@ -57,74 +57,117 @@ fn measure(value: &Value, level: usize, nodes: &mut usize, levels: &mut usize) {
     }
 }
 
-/// The level of each definition: the least one it is referred to from. Gives the deepest level of all.
-fn depths(schema: &Value, found: &mut BTreeMap<String, usize>) -> usize {
-    let empty = Map::new();
-    let defs = schema.get("$defs").and_then(Value::as_object).unwrap_or(&empty);
-    let mut deepest = 0;
-    let mut open = BTreeSet::new();
-    let mut bare = schema.clone();
-    if let Some(map) = bare.as_object_mut() {
-        map.remove("$defs");
-    }
-    walk(&bare, 0, &mut deepest, &mut open);
-    while let Some((level, name)) = open.pop_first() {
-        if found.contains_key(&name) {
-            continue;
-        }
-        if let Some(body) = defs.get(&name) {
-            walk(body, level, &mut deepest, &mut open);
-        }
-        found.insert(name, level);
-    }
-    deepest
+/// What the schemas of each level weigh, so that the level to cut at is found in one pass.
+#[derive(Default)]
+struct Profile {
+    /// The bytes of the schemas of a level without the schemas in them.
+    own: Vec<usize>,
+    /// The bytes of these schemas once cut.
+    stubs: Vec<usize>,
 }
 
-fn walk(schema: &Value, level: usize, deepest: &mut usize, open: &mut BTreeSet<(usize, String)>) {
-    *deepest = (*deepest).max(level);
-    let Some(map) = schema.as_object() else { return };
-    if let Some(name) = definition(map) {
-        open.insert((level, name.to_owned()));
+impl Profile {
+    /// Weighs a schema and finds the level of each definition: the least one it is referred to from.
+    fn take(&mut self, schema: &Value, depths: &mut BTreeMap<String, usize>) {
+        let defs = schema.get("$defs").and_then(Value::as_object);
+        let mut open = BTreeSet::new();
+        self.walk(schema, 0, &mut open);
+        while let Some((level, name)) = open.pop_first() {
+            if depths.contains_key(&name) {
+                continue;
+            }
+            if let Some(body) = defs.and_then(|defs| defs.get(&name)) {
+                self.walk(body, level, &mut open);
+            }
+            depths.insert(name, level);
+        }
     }
-    children(map, &mut |child, _| walk(child, level + 1, deepest, open));
+
+    fn walk(&mut self, schema: &Value, level: usize, open: &mut BTreeSet<(usize, String)>) {
+        if self.own.len() <= level {
+            self.own.resize(level + 1, 0);
+            self.stubs.resize(level + 1, 0);
+        }
+        let Some(map) = schema.as_object() else {
+            self.own[level] += 4;
+            self.stubs[level] += 4;
+            return;
+        };
+        if let Some(name) = definition(map) {
+            open.insert((level, name.to_owned()));
+        }
+        let plain = map
+            .iter()
+            .filter(|(member, _)| !holds_schemas(member) && *member != "$defs");
+        let own: usize = plain
+            .map(|(member, value)| member.len() + 4 + weight(value))
+            .sum::<usize>()
+            + 1;
+        let mut has_parts = false;
+        children(map, &mut |child, _| {
+            has_parts = true;
+            self.walk(child, level + 1, open);
+        });
+        self.own[level] += own;
+        self.stubs[level] += if has_parts || own > HEAVY { own.min(60) } else { own };
+    }
+
+    fn whole(&self) -> usize {
+        self.own.iter().sum()
+    }
+
+    /// The last level to cut at that may be within the bound.
+    fn last_that_fits(&self) -> usize {
+        let mut sum = 0;
+        let mut last = 1;
+        for (level, own) in self.own.iter().enumerate() {
+            sum += own;
+            if sum + self.stubs.get(level + 1).unwrap_or(&0) <= BYTES {
+                last = last.max(level);
+            }
+        }
+        last
+    }
 }
 
 fn definition(map: &Map<String, Value>) -> Option<&str> {
     map.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
 
-/// The schema with everything below `level` replaced by its type and a word.
-fn cut(schema: &Value, depths: &BTreeMap<String, usize>, level: usize) -> Value {
-    let mut root = schema.clone();
-    let defs = root.as_object_mut().and_then(|map| map.remove("$defs"));
-    cut_at(&mut root, 0, level, depths);
-    let mut kept = Map::new();
-    if let Some(Value::Object(defs)) = defs {
-        for (name, mut body) in defs {
-            if let Some(depth) = depths.get(&name).filter(|depth| **depth <= level) {
-                cut_at(&mut body, *depth, level, depths);
-                kept.insert(name, body);
-            }
-        }
+/// Replaces everything below `level` by its type and a word.
+fn cut(schema: &mut Value, depths: &BTreeMap<String, usize>, level: usize) {
+    let Some(root) = schema.as_object_mut() else { return };
+    let mut defs = match root.remove("$defs") {
+        Some(Value::Object(defs)) => defs,
+        _ => Map::new(),
+    };
+    defs.retain(|name, _| depths.get(name).is_some_and(|depth| *depth <= level));
+    for (name, body) in &mut defs {
+        cut_at(body, depths[name], level, depths);
     }
-    if !kept.is_empty()
-        && let Some(map) = root.as_object_mut()
-    {
-        map.insert("$defs".to_owned(), kept.into());
+    cut_at(schema, 0, level, depths);
+    if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
+        root.insert("$defs".to_owned(), defs.into());
     }
-    root
 }
 
 fn cut_at(schema: &mut Value, at: usize, level: usize, depths: &BTreeMap<String, usize>) {
     let Some(map) = schema.as_object_mut() else { return };
     let leads_away = definition(map).is_some_and(|name| depths.get(name).is_none_or(|depth| *depth > level));
-    let mut has_parts = leads_away;
-    children(map, &mut |_, _| has_parts = true);
-    if leads_away || (at > level && (has_parts || bytes(&Value::Object(map.clone())) > HEAVY)) {
+    if leads_away || (at > level && is_large(map)) {
         *schema = stub(map);
         return;
     }
     children_mut(map, &mut |child, _| cut_at(child, at + 1, level, depths));
+}
+
+fn is_large(map: &Map<String, Value>) -> bool {
+    map.keys().any(|member| holds_schemas(member))
+        || map
+            .iter()
+            .map(|(member, value)| member.len() + 4 + weight(value))
+            .sum::<usize>()
+            > HEAVY
 }
 
 fn stub(map: &Map<String, Value>) -> Value {

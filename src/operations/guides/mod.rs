@@ -1,0 +1,3 @@
+//! The one operation on guides.
+
+pub mod get_guide;
