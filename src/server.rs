@@ -105,11 +105,5 @@ pub fn start_log(
 /// dump. A system that refuses the second is no reason not to start.
 pub fn protect_process() {
     umask(Mode::RWXG | Mode::RWXO);
-    let _ = setrlimit(
-        Resource::Core,
-        Rlimit {
-            current: Some(0),
-            maximum: Some(0),
-        },
-    );
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }

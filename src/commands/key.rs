@@ -69,10 +69,7 @@ fn checked(asked: &Create, sha256: &[u8; 32]) -> Result<ApiKey, String> {
     let environment = Environment::from([("API_KEYS".to_owned(), json!([entry]).to_string())]);
     let settings = config::load(&environment, |_: &Path| Err(std::io::ErrorKind::NotFound.into()))
         .map_err(|refusal| format!("expected {}", refusal.expected()))?;
-    let key = settings
-        .api_keys
-        .and_then(|keys| keys.into_iter().next())
-        .ok_or("no entry was made")?;
+    let key = settings.api_keys.and_then(|keys| keys.into_iter().next()).ok_or("no entry was made")?;
     match key.expires_at_ms {
         // The server takes an entry that has ended; a new key that opens nothing is a slip.
         Some(end) if end <= clock::Clock::now_ms(&clock::SystemClock) => {

@@ -33,10 +33,7 @@ pub(super) fn run(command: Command) -> Outcome {
         return say(&format!("{built_in} providers come with the program; no folder is set"));
     };
     let all = with(&folder)?.all().len();
-    say(&format!(
-        "{all} providers: {built_in} come with the program, the others from {}",
-        folder.display()
-    ))
+    say(&format!("{all} providers: {built_in} come with the program, the others from {}", folder.display()))
 }
 
 fn with(folder: &Path) -> Result<Catalogue, String> {

@@ -61,8 +61,5 @@ async fn rekey(secrets: &SecretsStore, dry_run: bool) -> Outcome {
 }
 
 fn counts(counted: &Rekeyed) -> String {
-    format!(
-        "{} records, {} of them under another key than the first",
-        counted.seen, counted.old
-    )
+    format!("{} records, {} of them under another key than the first", counted.seen, counted.old)
 }

@@ -46,10 +46,7 @@ pub(super) async fn serve(listener: TcpListener, key: String, stop: Cancellation
 }
 
 fn router(key: String) -> Router {
-    let desk = Arc::new(Desk {
-        key,
-        stock: Mutex::new(Stock::full()),
-    });
+    let desk = Arc::new(Desk { key, stock: Mutex::new(Stock::full()) });
     Router::new()
         .route("/account", get(account))
         .route("/parts", get(parts))
@@ -60,10 +57,7 @@ fn router(key: String) -> Router {
 }
 
 async fn need_key(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    let given = request
-        .headers()
-        .get(AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
+    let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|text| text.strip_prefix("Bearer ")).unwrap_or_default();
     if verify_slices_are_equal(given.as_bytes(), desk.key.as_bytes()).is_ok() {
         return next.run(request).await;
@@ -134,10 +128,7 @@ mod tests {
     use super::*;
 
     async fn ask(desk: &Router, method: &str, path: &str, key: &str, body: Option<Value>) -> (StatusCode, Value) {
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header(AUTHORIZATION, format!("Bearer {key}"));
+        let request = http::Request::builder().method(method).uri(path).header(AUTHORIZATION, format!("Bearer {key}"));
         let request = request.header("content-type", "application/json");
         let body = axum::body::Body::from(body.map(|value| value.to_string()).unwrap_or_default());
         let answer = desk.clone().oneshot(request.body(body).unwrap()).await.unwrap();
@@ -153,10 +144,7 @@ mod tests {
         let part = found["parts"][0].clone();
         let wanted = json!({ "number": part["number"], "quantity": 2, "note": "for the cupboard" });
         let (status, order) = ask(&desk, "POST", "/orders", "the-key", Some(wanted)).await;
-        assert_eq!(
-            (status, &order["name"], &order["quantity"]),
-            (StatusCode::CREATED, &part["name"], &json!(2))
-        );
+        assert_eq!((status, &order["name"], &order["quantity"]), (StatusCode::CREATED, &part["name"], &json!(2)));
         let path = format!("/parts/{}", part["number"].as_str().unwrap());
         let (_, after) = ask(&desk, "GET", &path, "the-key", None).await;
         assert_eq!(after["in_stock"], json!(part["in_stock"].as_u64().unwrap() - 2));
@@ -169,11 +157,7 @@ mod tests {
         let desk = router("the-key".into());
         for key in ["", "another-key", "the-key "] {
             for path in ["/account", "/parts", "/orders"] {
-                assert_eq!(
-                    ask(&desk, "GET", path, key, None).await.0,
-                    StatusCode::UNAUTHORIZED,
-                    "{key} {path}"
-                );
+                assert_eq!(ask(&desk, "GET", path, key, None).await.0, StatusCode::UNAUTHORIZED, "{key} {path}");
             }
         }
     }
@@ -184,10 +168,7 @@ mod tests {
         for (wanted, expected) in [
             (json!({ "number": "XX-000", "quantity": 1 }), StatusCode::NOT_FOUND),
             (json!({ "number": "HB-040", "quantity": 999 }), StatusCode::CONFLICT),
-            (
-                json!({ "number": "HB-040", "quantity": 0 }),
-                StatusCode::UNPROCESSABLE_ENTITY,
-            ),
+            (json!({ "number": "HB-040", "quantity": 0 }), StatusCode::UNPROCESSABLE_ENTITY),
             (json!({ "number": "HB-040" }), StatusCode::UNPROCESSABLE_ENTITY),
             (json!([]), StatusCode::UNPROCESSABLE_ENTITY),
         ] {
@@ -195,10 +176,7 @@ mod tests {
             assert_eq!(status, expected, "{wanted}");
             assert!(answer["error"].is_string());
         }
-        assert_eq!(
-            ask(&desk, "GET", "/orders", "the-key", None).await.1,
-            json!({ "orders": [] })
-        );
+        assert_eq!(ask(&desk, "GET", "/orders", "the-key", None).await.1, json!({ "orders": [] }));
     }
 
     /// Every operation of the document is answered by the desk, and with what the document promises.
@@ -214,10 +192,7 @@ mod tests {
                 let promised = &operation["responses"][status.as_str()]["content"]["application/json"]["schema"];
                 let mut schema = promised.clone();
                 schema["components"] = document["components"].clone();
-                assert!(
-                    promised.is_object() && jsonschema::is_valid(&schema, &answer),
-                    "{method} {path}: {answer}"
-                );
+                assert!(promised.is_object() && jsonschema::is_valid(&schema, &answer), "{method} {path}: {answer}");
             }
         }
     }

@@ -37,10 +37,7 @@ impl Demo {
     /// # Errors
     /// The one line that says why it cannot start.
     pub async fn start(environment: &Environment) -> Result<Self, StartError> {
-        let folder = tempfile::Builder::new()
-            .prefix("playmaker-demo.")
-            .tempdir()
-            .map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix("playmaker-demo.").tempdir().map_err(failed)?;
         let desk = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let origin = format!("http://{}", desk.local_addr().map_err(failed)?);
         let providers = folder.path().join("providers");
@@ -48,10 +45,7 @@ impl Demo {
         let listener = listen(environment.get("PORT")).await?;
 
         let mut own = Environment::from([
-            (
-                "DATABASE_URL".to_owned(),
-                format!("sqlite:{}", folder.path().join("playmaker.db").display()),
-            ),
+            ("DATABASE_URL".to_owned(), format!("sqlite:{}", folder.path().join("playmaker.db").display())),
             ("CONNECTIONS_PROVIDERS_DIR".to_owned(), providers.display().to_string()),
             ("CONNECTIONS_PRIVATE_HOSTS".to_owned(), origin),
             ("LOG_FORMAT".to_owned(), "pretty".to_owned()),
@@ -67,12 +61,7 @@ impl Demo {
         let key = Ids::new(Arc::new(SystemEntropy)).base62("desk_", 24);
         secrets.register(&key);
         let server = Server::start_on(listener, settings, &own).await?;
-        Ok(Self {
-            server,
-            desk,
-            key,
-            folder,
-        })
+        Ok(Self { server, desk, key, folder })
     }
 
     /// What to do with it: four lines for whoever started it.
@@ -82,21 +71,13 @@ impl Demo {
             format!("1. Open     http://localhost:{port}"),
             format!("2. Run      claude mcp add --transport http playmaker http://localhost:{port}/mcp"),
             "3. Ask      Connect the parts desk on Playmaker and order two brass hinges.".to_owned(),
-            format!(
-                "4. Approve  the page your agent links to, with this key of the parts desk: {}",
-                self.key
-            ),
+            format!("4. Approve  the page your agent links to, with this key of the parts desk: {}", self.key),
         ]
     }
 
     /// Serves until `lifecycle` stops.
     pub async fn run(self, lifecycle: &Lifecycle) {
-        let Self {
-            server,
-            desk,
-            key,
-            folder,
-        } = self;
+        let Self { server, desk, key, folder } = self;
         tokio::join!(server.run(lifecycle), desk::serve(desk, key, lifecycle.token().clone()));
         if let Err(error) = folder.close() {
             tracing::warn!(%error, "the folder of the demo could not be removed");
@@ -107,9 +88,8 @@ impl Demo {
 /// The port that was asked for, or the usual one, or the next that is free.
 async fn listen(asked: Option<&String>) -> Result<TcpListener, StartError> {
     if let Some(text) = asked {
-        let port = text
-            .parse()
-            .map_err(|_| StartError("variable PORT: expected a whole number from 0 to 65535".into()))?;
+        let port =
+            text.parse().map_err(|_| StartError("variable PORT: expected a whole number from 0 to 65535".into()))?;
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         return bound.map_err(|error| StartError(format!("PORT {port}: cannot listen there: {error}")));
     }

@@ -10,12 +10,7 @@ pub fn account(environment: &Environment) -> String {
     let user = rustix::process::getuid().as_raw();
     let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     name_in(&known, user)
-        .or_else(|| {
-            ["USER", "LOGNAME"]
-                .iter()
-                .find_map(|name| environment.get(*name))
-                .cloned()
-        })
+        .or_else(|| ["USER", "LOGNAME"].iter().find_map(|name| environment.get(*name)).cloned())
         .filter(|name| !name.is_empty())
         .unwrap_or_else(|| format!("user {user}"))
 }

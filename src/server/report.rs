@@ -9,12 +9,7 @@ use crate::telemetry::SecretRegistry;
 
 /// Hands every secret of the settings to the log's registry.
 pub(super) fn secrets(settings: &Settings, environment: &Environment, registry: &SecretRegistry) {
-    for secret in settings
-        .tool_servers
-        .values()
-        .flat_map(|server| &server.secrets)
-        .chain(settings.variables.values())
-    {
+    for secret in settings.tool_servers.values().flat_map(|server| &server.secrets).chain(settings.variables.values()) {
         registry.register(secret.expose());
     }
     for (name, value) in environment {

@@ -49,7 +49,10 @@ async fn a_running_server_tells_what_it_started_with_and_stops() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("settings.yaml"), "connections_max_per_org: 7\nallowed_origins: []\n").unwrap();
     let mut command = playmaker(folder.path(), &["serve"]);
-    command.env("CONFIG_FILE", "settings.yaml").env("CONNECTIONS_MAX_PER_ORG", "9").env("PROVIDER_NOTION_CLIENT_ID", "id-of-a-client");
+    command
+        .env("CONFIG_FILE", "settings.yaml")
+        .env("CONNECTIONS_MAX_PER_ORG", "9")
+        .env("PROVIDER_NOTION_CLIENT_ID", "id-of-a-client");
     let mut server = command.spawn().unwrap();
     let mut log = BufReader::new(server.stderr.take().unwrap()).lines();
     let mut told = Vec::new();
@@ -96,7 +99,8 @@ async fn what_is_wrong_at_the_start_is_one_line() {
 #[tokio::test]
 async fn a_key_is_printed_once_with_its_entry() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["key", "create", "--org", "north", "--permissions", "org:read,playbook:read", "--playbooks", "support"];
+    let arguments =
+        ["key", "create", "--org", "north", "--permissions", "org:read,playbook:read", "--playbooks", "support"];
     let (code, out, _) = output(&mut playmaker(folder.path(), &arguments)).await;
     let (key, entry) = out.split_once('\n').unwrap();
     let entry: Value = serde_json::from_str(entry).unwrap();
@@ -123,7 +127,10 @@ async fn records_move_to_the_first_key_and_the_old_one_can_go() {
     let (code, out, _) = rekey(&both, &["--dry-run"]).await;
     assert_eq!((code, out.as_str()), (Some(0), "before: 1 records, 1 of them under another key than the first\n"));
     let (code, out, _) = rekey(&both, &[]).await;
-    assert!(code == Some(0) && out.ends_with("moved:  1\nafter:  1 records, 0 of them under another key than the first\n"), "{out}");
+    assert!(
+        code == Some(0) && out.ends_with("moved:  1\nafter:  1 records, 0 of them under another key than the first\n"),
+        "{out}"
+    );
     assert_eq!(rekey(NEW, &[]).await.0, Some(0));
     assert_eq!(rekey(OLD, &[]).await.0, Some(1));
 }
