@@ -75,8 +75,7 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver } = surroundings;
-        let store =
-            Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
+        let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
@@ -142,7 +141,10 @@ impl App {
     pub fn check_csrf(&self, link: &str, given: &str) -> Result<()> {
         let expected = self.csrf_token(link)?;
         aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).map_err(|_| {
-            Problem::new(Reason::Forbidden, "The page is no longer current. Open the link again and repeat what you did.")
+            Problem::new(
+                Reason::Forbidden,
+                "The page is no longer current. Open the link again and repeat what you did.",
+            )
         })
     }
 

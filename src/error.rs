@@ -116,10 +116,7 @@ pub struct Issue {
 impl Issue {
     /// An issue at `pointer`.
     pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self {
-            detail: detail.into(),
-            pointer: pointer.into(),
-        }
+        Self { detail: detail.into(), pointer: pointer.into() }
     }
 }
 
@@ -201,10 +198,7 @@ impl Problem {
         issues.truncate(MAX_ISSUES);
         let detail = match issues.as_slice() {
             [only] => format!("The input does not fit at {}: {}", named(&only.pointer), only.detail),
-            many => format!(
-                "The input does not fit in {} places; each is told under errors.",
-                many.len()
-            ),
+            many => format!("The input does not fit in {} places; each is told under errors.", many.len()),
         };
         let mut problem = Self::new(Reason::InvalidInput, detail);
         problem.0.issues = issues;
@@ -384,11 +378,7 @@ impl Problem {
 }
 
 fn named(pointer: &str) -> &str {
-    if pointer.is_empty() {
-        "the input itself"
-    } else {
-        pointer
-    }
+    if pointer.is_empty() { "the input itself" } else { pointer }
 }
 
 impl fmt::Debug for Problem {
@@ -430,10 +420,8 @@ mod tests {
 
     #[test]
     fn the_table_of_reasons() {
-        let rows: Vec<String> = Reason::ALL
-            .iter()
-            .map(|reason| format!("{} {}", reason.status(), reason.word()))
-            .collect();
+        let rows: Vec<String> =
+            Reason::ALL.iter().map(|reason| format!("{} {}", reason.status(), reason.word())).collect();
         insta::assert_snapshot!(rows.join("\n"), @r"
         400 bad_request
         401 unauthenticated

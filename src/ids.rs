@@ -22,6 +22,7 @@ pub struct SystemEntropy;
 impl Entropy for SystemEntropy {
     fn fill(&self, out: &mut [u8]) {
         #[expect(clippy::expect_used, reason = "a system without randomness can serve nobody safely")]
+        #[expect(clippy::disallowed_methods, reason = "the one place that draws")]
         aws_lc_rs::rand::fill(out).expect("the system's random generator answers");
     }
 }
@@ -33,10 +34,7 @@ pub struct CountingEntropy(AtomicU64);
 impl Entropy for CountingEntropy {
     fn fill(&self, out: &mut [u8]) {
         for chunk in out.chunks_mut(8) {
-            let next = self
-                .0
-                .fetch_add(1, Ordering::SeqCst)
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let next = self.0.fetch_add(1, Ordering::SeqCst).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             chunk.copy_from_slice(&next.to_be_bytes()[..chunk.len()]);
         }
     }
@@ -69,10 +67,7 @@ impl Ids {
         while text.len() < prefix.len() + length {
             self.entropy.fill(&mut block);
             // 248 is the largest multiple of 62 below 256: larger bytes would favour the first characters.
-            let drawn = block
-                .iter()
-                .filter(|byte| **byte < 248)
-                .map(|byte| char::from(BASE62[usize::from(byte % 62)]));
+            let drawn = block.iter().filter(|byte| **byte < 248).map(|byte| char::from(BASE62[usize::from(byte % 62)]));
             text.extend(drawn.take(prefix.len() + length - text.len()));
         }
         text

@@ -43,7 +43,9 @@ impl Lifecycle {
     pub async fn drained(&self) {
         self.tasks.close();
         if tokio::time::timeout(DRAIN, self.tasks.wait()).await.is_err() {
-            tracing::warn!("some work was still going on when the server stopped; it goes on or is closed after the next start");
+            tracing::warn!(
+                "some work was still going on when the server stopped; it goes on or is closed after the next start"
+            );
         }
     }
 }

@@ -93,10 +93,7 @@ impl SecretRegistry {
             forms.extend(escaped(secret).into_iter().map(Zeroizing::new));
         }
         let all = known.secrets.iter().chain(&forms).map(|text| text.as_str());
-        let matcher = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(all)
-            .ok();
+        let matcher = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(all).ok();
         // Still under the lock of the list, so that an older matcher never replaces a newer one.
         *self.matcher.write().unwrap_or_else(PoisonError::into_inner) = matcher;
     }
@@ -108,15 +105,8 @@ fn escaped(secret: &str) -> Vec<String> {
     let json = serde_json::to_string(secret).ok().and_then(inner);
     let debug = inner(format!("{secret:?}"));
     // A value escaped by Debug inside a JSON string is escaped twice.
-    let both = debug
-        .as_ref()
-        .and_then(|text| serde_json::to_string(text).ok())
-        .and_then(inner);
-    [json, debug, both]
-        .into_iter()
-        .flatten()
-        .filter(|text| text != secret)
-        .collect()
+    let both = debug.as_ref().and_then(|text| serde_json::to_string(text).ok()).and_then(inner);
+    [json, debug, both].into_iter().flatten().filter(|text| text != secret).collect()
 }
 
 /// `text` as one line of at most [`LONGEST_VALUE`] characters, line breaks and control characters escaped.
@@ -159,11 +149,7 @@ pub fn start(
     secrets: Arc<SecretRegistry>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let filter = filter(filter_text)?;
-    let lines = Lines {
-        format,
-        secrets,
-        sink: io::stderr as fn() -> io::Stderr,
-    };
+    let lines = Lines { format, secrets, sink: io::stderr as fn() -> io::Stderr };
     subscriber(format, filter, lines).try_init()?;
     Ok(())
 }
@@ -175,10 +161,7 @@ where
     let registry = tracing_subscriber::registry().with(filter);
     match format {
         LogFormat::Json => {
-            let layer = tracing_subscriber::fmt::layer()
-                .json()
-                .flatten_event(true)
-                .with_writer(lines);
+            let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(lines);
             Box::new(registry.with(layer))
         }
         LogFormat::Pretty => {
@@ -199,12 +182,7 @@ impl<'a, W: Write, F: Fn() -> W> MakeWriter<'a> for Lines<F> {
     type Writer = Line<W>;
 
     fn make_writer(&'a self) -> Line<W> {
-        Line {
-            format: self.format,
-            secrets: Arc::clone(&self.secrets),
-            text: Vec::new(),
-            sink: (self.sink)(),
-        }
+        Line { format: self.format, secrets: Arc::clone(&self.secrets), text: Vec::new(), sink: (self.sink)() }
     }
 }
 
@@ -288,11 +266,7 @@ mod tests {
         secrets.iter().for_each(|secret| registry.register(secret));
         let shared = Shared::default();
         let sink = shared.clone();
-        let lines = Lines {
-            format,
-            secrets: registry,
-            sink: move || sink.clone(),
-        };
+        let lines = Lines { format, secrets: registry, sink: move || sink.clone() };
         tracing::subscriber::with_default(subscriber(format, filter(filter_text).unwrap(), lines), work);
         let text = String::from_utf8(shared.0.lock().unwrap().clone()).unwrap();
         text.lines().map(str::to_owned).collect()
@@ -306,10 +280,7 @@ mod tests {
         });
         let line: Value = serde_json::from_str(&lines[0]).unwrap();
         assert_eq!(lines.len(), 1);
-        assert_eq!(
-            (&line["level"], &line["message"]),
-            (&"WARN".into(), &"a server\nfailed".into())
-        );
+        assert_eq!((&line["level"], &line["message"]), (&"WARN".into(), &"a server\nfailed".into()));
         assert_eq!((&line["org.id"], &line["tries"]), (&"north".into(), &3.into()));
         assert!(line["timestamp"].is_string());
     }
@@ -320,11 +291,7 @@ mod tests {
             tracing::info!(cause = %"first\r\nsecond\u{1b}[31m", "it broke");
         });
         assert_eq!(lines.len(), 1);
-        assert!(
-            lines[0].contains("it broke") && lines[0].contains("second"),
-            "{}",
-            lines[0]
-        );
+        assert!(lines[0].contains("it broke") && lines[0].contains("second"), "{}", lines[0]);
         assert!(!lines[0].chars().any(char::is_control));
     }
 
@@ -337,11 +304,7 @@ mod tests {
                 let _entered = span.enter();
                 tracing::info!(shown = %secret, debugged = ?secret, number = 9_123_456_789_u64, "short {secret} end");
             });
-            assert!(
-                !lines[0].contains("word") && !lines[0].contains("12345678"),
-                "{}",
-                lines[0]
-            );
+            assert!(!lines[0].contains("word") && !lines[0].contains("12345678"), "{}", lines[0]);
             assert!(lines[0].contains(SCRUBBED) && lines[0].contains("short") && lines[0].contains("end"));
         }
     }
@@ -350,12 +313,7 @@ mod tests {
     fn long_values_are_cut_after_scrubbing() {
         let secret = "the-secret-across-the-cut";
         let long = format!("{}{secret}{}", "x".repeat(LONGEST_VALUE - 8), "y".repeat(9_000));
-        let lines = lines(
-            LogFormat::Json,
-            "info",
-            &[secret],
-            || tracing::info!(cause = %long, "it broke"),
-        );
+        let lines = lines(LogFormat::Json, "info", &[secret], || tracing::info!(cause = %long, "it broke"));
         let line: Value = serde_json::from_str(&lines[0]).unwrap();
         let cause = line["cause"].as_str().unwrap();
         assert_eq!(cause.chars().count(), LONGEST_VALUE + 1);
@@ -368,10 +326,7 @@ mod tests {
         assert_eq!(registry.scrub("token-12345"), "token-12345");
         registry.register("token-12345");
         registry.register("token-12345-longer");
-        assert_eq!(
-            registry.scrub("a token-12345-longer token-12345"),
-            "a [scrubbed] [scrubbed]"
-        );
+        assert_eq!(registry.scrub("a token-12345-longer token-12345"), "a [scrubbed] [scrubbed]");
         registry.forget("token-12345");
         assert_eq!(registry.scrub("token-12345"), "token-12345");
     }

@@ -74,15 +74,13 @@ fn check(entry: Written) -> Result<ApiKey, Fault> {
     }
     let sha256 = digest(&entry.sha256)
         .ok_or_else(|| Fault::at(&["sha256"], "the SHA-256 of the key as 64 lower-case hex digits"))?;
-    let expires_at_ms = match &entry.expires_at {
-        None => None,
-        Some(text) => Some(crate::clock::parse_iso(text).ok_or_else(|| {
-            Fault::at(
-                &["expires_at"],
-                "an instant with its offset, such as 2027-01-31T00:00:00Z",
-            )
-        })?),
-    };
+    let expires_at_ms =
+        match &entry.expires_at {
+            None => None,
+            Some(text) => Some(crate::clock::parse_iso(text).ok_or_else(|| {
+                Fault::at(&["expires_at"], "an instant with its offset, such as 2027-01-31T00:00:00Z")
+            })?),
+        };
     Ok(ApiKey {
         id: entry.id,
         org: entry.org,
@@ -128,10 +126,9 @@ fn usage_limit(calls: Option<u32>, period: Option<UsagePeriod>) -> Result<Option
     match (calls, period) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(Fault::at(&["usage_period"], "a usage_limit beside it")),
-        (Some(calls @ 1..=1_000_000_000), period) => Ok(Some(UsageLimit {
-            calls,
-            period: period.unwrap_or(UsagePeriod::Total),
-        })),
+        (Some(calls @ 1..=1_000_000_000), period) => {
+            Ok(Some(UsageLimit { calls, period: period.unwrap_or(UsagePeriod::Total) }))
+        }
         (Some(_), _) => Err(Fault::at(&["usage_limit"], "a whole number from 1 to 1000000000")),
     }
 }
@@ -145,9 +142,6 @@ fn digest(text: &str) -> Option<[u8; 32]> {
             _ => None,
         })
         .collect();
-    let bytes: Vec<u8> = digits?
-        .chunks(2)
-        .map(|pair| pair.iter().fold(0, |all, half| all << 4 | half))
-        .collect();
+    let bytes: Vec<u8> = digits?.chunks(2).map(|pair| pair.iter().fold(0, |all, half| all << 4 | half)).collect();
     (text.len() == 64).then(|| bytes.try_into().ok()).flatten()
 }

@@ -154,11 +154,7 @@ impl VariableRule {
 
     /// Whether the rule names `variable` for any org.
     pub(super) fn covers(&self, variable: &str) -> bool {
-        let named = if self.prefix {
-            variable.starts_with(&self.name)
-        } else {
-            variable == self.name
-        };
+        let named = if self.prefix { variable.starts_with(&self.name) } else { variable == self.name };
         named && !is_own(variable)
     }
 }
@@ -221,9 +217,7 @@ impl ConnectionRules {
 impl ProviderValues {
     /// The variable that holds `value` of `provider`, such as `PROVIDER_GOOGLE_SHEETS_CLIENT_ID`.
     pub fn variable(provider: &str, value: &str) -> String {
-        format!("PROVIDER_{provider}_{value}")
-            .to_ascii_uppercase()
-            .replace('-', "_")
+        format!("PROVIDER_{provider}_{value}").to_ascii_uppercase().replace('-', "_")
     }
 
     /// Whether the variable of a value is set and not empty.

@@ -19,8 +19,7 @@ pub(super) fn read(sheet: &mut Sheet) -> Result<ConnectionRules, Refusal> {
     set(sheet, "connections_kinds", &mut rules.kinds, |kinds| each_once(kinds))?;
     set(sheet, "connections_max_per_org", &mut rules.max_per_org, |most| {
         let fits = (1..=10_000).contains(most);
-        fits.then_some(())
-            .ok_or_else(|| Fault::new("a whole number from 1 to 10000"))
+        fits.then_some(()).ok_or_else(|| Fault::new("a whole number from 1 to 10000"))
     })?;
     set(sheet, "connections_providers", &mut rules.providers, |items| {
         let fits = |item: &str| item == "*" || names::is_server(item.strip_prefix('-').unwrap_or(item));
@@ -41,11 +40,7 @@ pub(super) fn read(sheet: &mut Sheet) -> Result<ConnectionRules, Refusal> {
     rules.providers_dir = (!folder.is_empty()).then(|| PathBuf::from(folder));
     let mut variables: Vec<String> = Vec::new();
     set(sheet, "connections_variables", &mut variables, |items| {
-        every(
-            items,
-            |item| variable_rule(item).is_some(),
-            "NAME, PREFIX_*, or one of these after an org and a colon",
-        )
+        every(items, |item| variable_rule(item).is_some(), "NAME, PREFIX_*, or one of these after an org and a colon")
     })?;
     rules.variables = variables.iter().filter_map(|item| variable_rule(item)).collect();
     Ok(rules)
@@ -91,9 +86,5 @@ fn variable_rule(text: &str) -> Option<VariableRule> {
         None => (name, false),
     };
     let fits = names::is_variable(name) && org.as_deref().is_none_or(names::is_org);
-    fits.then(|| VariableRule {
-        org,
-        name: name.to_owned(),
-        prefix,
-    })
+    fits.then(|| VariableRule { org, name: name.to_owned(), prefix })
 }

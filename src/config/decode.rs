@@ -20,27 +20,17 @@ pub(super) struct Fault {
 impl Fault {
     /// A fault of the value that was read itself.
     pub(super) fn new(expected: impl Into<String>) -> Self {
-        Self {
-            path: Vec::new(),
-            expected: expected.into(),
-            key: false,
-        }
+        Self { path: Vec::new(), expected: expected.into(), key: false }
     }
 
     /// A fault of the value at `path`.
     pub(super) fn at(path: &[&str], expected: impl Into<String>) -> Self {
-        Self {
-            path: path.iter().map(|segment| (*segment).to_owned()).collect(),
-            ..Self::new(expected)
-        }
+        Self { path: path.iter().map(|segment| (*segment).to_owned()).collect(), ..Self::new(expected) }
     }
 
     /// A fault of the key at the end of `path`.
     pub(super) fn at_key(path: &[&str], expected: impl Into<String>) -> Self {
-        Self {
-            key: true,
-            ..Self::at(path, expected)
-        }
+        Self { key: true, ..Self::at(path, expected) }
     }
 
     /// The same fault seen from one level further out.
@@ -155,9 +145,7 @@ impl<'de> de::SeqAccess<'de> for Items<'de> {
         };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(item)
-            .map(Some)
-            .map_err(|fault| fault.below(index.to_string()))
+        seed.deserialize(item).map(Some).map_err(|fault| fault.below(index.to_string()))
     }
 }
 
@@ -173,8 +161,7 @@ impl<'de> de::MapAccess<'de> for Members<'de> {
         let Some((key, _)) = self.members.get(self.next) else {
             return Ok(None);
         };
-        seed.deserialize(de::value::BorrowedStrDeserializer::new(&key.text))
-            .map(Some)
+        seed.deserialize(de::value::BorrowedStrDeserializer::new(&key.text)).map(Some)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {

@@ -48,19 +48,15 @@ pub(super) struct Malformed {
 impl Node {
     /// A value that was made of a variable's text, and so has no place of its own.
     pub(super) fn placeless(shape: Shape) -> Self {
-        Self {
-            place: Place::default(),
-            shape,
-        }
+        Self { place: Place::default(), shape }
     }
 
     /// The member `key` of a map, or the item `key` of a list.
     pub(super) fn member(&self, key: &str) -> Option<(Place, &Node)> {
         match &self.shape {
-            Shape::Map(members) => members
-                .iter()
-                .find(|(name, _)| name.text == key)
-                .map(|(name, node)| (name.place, node)),
+            Shape::Map(members) => {
+                members.iter().find(|(name, _)| name.text == key).map(|(name, node)| (name.place, node))
+            }
             Shape::List(items) => items.get(key.parse::<usize>().ok()?).map(|node| (node.place, node)),
             _ => None,
         }
@@ -98,20 +94,14 @@ pub(super) fn yaml(text: &str) -> Result<Node, Malformed> {
 /// Reads JSON.
 pub(super) fn json(text: &str) -> Result<Node, Malformed> {
     serde_json::from_str::<JsonNode>(text).map(Node::from).map_err(|error| {
-        let place = Place {
-            line: error.line().max(1) as u64,
-            column: error.column().max(1) as u64,
-        };
+        let place = Place { line: error.line().max(1) as u64, column: error.column().max(1) as u64 };
         let expected = if error.is_data() { "each key once" } else { "JSON" };
         Malformed { place, expected }
     })
 }
 
 fn place_of(location: serde_saphyr::Location) -> Place {
-    Place {
-        line: location.line(),
-        column: location.column(),
-    }
+    Place { line: location.line(), column: location.column() }
 }
 
 /// A value of a YAML text.
@@ -125,19 +115,13 @@ impl<'de> Deserialize<'de> for YamlNode {
 
 impl From<YamlNode> for Node {
     fn from(node: YamlNode) -> Self {
-        Self {
-            place: place_of(node.0.referenced),
-            shape: node.0.value.0,
-        }
+        Self { place: place_of(node.0.referenced), shape: node.0.value.0 }
     }
 }
 
 impl From<Spanned<String>> for Key {
     fn from(key: Spanned<String>) -> Self {
-        Self {
-            place: place_of(key.referenced),
-            text: key.value,
-        }
+        Self { place: place_of(key.referenced), text: key.value }
     }
 }
 
@@ -158,10 +142,7 @@ impl From<JsonNode> for Node {
 
 impl From<String> for Key {
     fn from(text: String) -> Self {
-        Self {
-            text,
-            place: Place::default(),
-        }
+        Self { text, place: Place::default() }
     }
 }
 
@@ -174,9 +155,7 @@ where
     V: Deserialize<'de> + Into<Node>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer
-            .deserialize_any(ShapeVisitor::<K, V>(PhantomData))
-            .map(|shape| Self(shape, PhantomData))
+        deserializer.deserialize_any(ShapeVisitor::<K, V>(PhantomData)).map(|shape| Self(shape, PhantomData))
     }
 }
 

@@ -108,10 +108,7 @@ pub(super) struct Sheet {
 impl Sheet {
     /// Joins the file, where there is one, and the environment.
     pub(super) fn join(file: Option<(&Path, &str)>, environment: &Environment) -> Result<Self, Refusal> {
-        let mut sheet = Self {
-            given: BTreeMap::new(),
-            sources: Sources::default(),
-        };
+        let mut sheet = Self { given: BTreeMap::new(), sources: Sources::default() };
         if let Some((path, text)) = file {
             sheet.sources.file = Some(path.to_owned());
             sheet.read_file(path, text)?;
@@ -125,11 +122,7 @@ impl Sheet {
                 let origin = Origin::Variable(name.clone());
                 Refusal::new(origin, malformed.place, Vec::new(), malformed.expected)
             })?;
-            let given = Given {
-                key,
-                node,
-                origin: Origin::Variable(name),
-            };
+            let given = Given { key, node, origin: Origin::Variable(name) };
             if sheet.given.insert(key, given).is_some() {
                 sheet.sources.replaced.push(key.to_owned());
             }
@@ -158,11 +151,7 @@ impl Sheet {
                 return Err(refuse(name.place, vec![name.text], expected));
             };
             self.sources.from_file.push((*key).to_owned());
-            let given = Given {
-                key,
-                node,
-                origin: origin.clone(),
-            };
+            let given = Given { key, node, origin: origin.clone() };
             self.given.insert(key, given);
         }
         Ok(())
@@ -174,19 +163,13 @@ fn expected_key(key: &str) -> String {
         return "no such key: it holds a password, so set the variable DATABASE_URL".to_owned();
     }
     if ENVIRONMENT_ALONE.contains(&key) || key.starts_with("provider_") {
-        return format!(
-            "no such key: the file holds lists and maps, so set the variable {}",
-            key.to_ascii_uppercase()
-        );
+        return format!("no such key: the file holds lists and maps, so set the variable {}", key.to_ascii_uppercase());
     }
     format!("one of {}", file_keys().collect::<Vec<_>>().join(", "))
 }
 
 fn node_of(form: Form, text: &str) -> Result<Node, Malformed> {
-    let malformed = |expected| Malformed {
-        place: document::Place::default(),
-        expected,
-    };
+    let malformed = |expected| Malformed { place: document::Place::default(), expected };
     let shape = match form {
         Form::Json => return document::json(text),
         Form::Items if text.trim_start().starts_with('[') => return document::json(text),

@@ -44,9 +44,7 @@ pub(super) const SERVER: &str = "a name: 1 to 32 of a-z 0-9 -, first a letter";
 
 /// The name of a tool.
 pub(super) fn is_tool(text: &str) -> bool {
-    of(text, 1, 128, |c| {
-        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
-    })
+    of(text, 1, 128, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
 pub(super) const TOOL: &str = "the name of a tool: 1 to 128 letters, digits, _ - or . (no *)";

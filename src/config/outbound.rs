@@ -27,8 +27,6 @@ pub struct ExtraCa {
 impl Outbound {
     /// The proxy as an address, where one is set.
     pub fn proxy_url(&self) -> Option<Url> {
-        self.https_proxy
-            .as_ref()
-            .and_then(|text| Url::parse(text.expose()).ok())
+        self.https_proxy.as_ref().and_then(|text| Url::parse(text.expose()).ok())
     }
 }

@@ -54,10 +54,7 @@ pub(super) fn resolve(text: &str, environment: &Environment) -> Result<Resolved,
             }
         }
     }
-    Ok(Resolved {
-        text: Secret::new(whole.as_str()),
-        brought,
-    })
+    Ok(Resolved { text: Secret::new(whole.as_str()), brought })
 }
 
 fn parts(text: &str) -> Result<Vec<Part<'_>>, &'static str> {
@@ -96,10 +93,8 @@ mod tests {
     use super::*;
 
     fn resolved(text: &str) -> Result<String, String> {
-        let environment = Environment::from([
-            ("NAME".to_owned(), "value".to_owned()),
-            ("EMPTY".to_owned(), String::new()),
-        ]);
+        let environment =
+            Environment::from([("NAME".to_owned(), "value".to_owned()), ("EMPTY".to_owned(), String::new())]);
         resolve(text, &environment).map(|resolved| resolved.text.expose().to_owned())
     }
 

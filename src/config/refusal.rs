@@ -30,22 +30,12 @@ pub(super) enum Origin {
 impl Refusal {
     /// A refusal of what stands at `place` of the file, or at `path` of a variable.
     pub(super) fn new(origin: Origin, place: Place, path: Vec<String>, expected: impl Into<String>) -> Self {
-        Self {
-            origin,
-            place,
-            path,
-            expected: expected.into(),
-        }
+        Self { origin, place, path, expected: expected.into() }
     }
 
     /// A refusal of a whole variable.
     pub(super) fn variable(name: &str, expected: impl Into<String>) -> Self {
-        Self::new(
-            Origin::Variable(name.to_owned()),
-            Place::default(),
-            Vec::new(),
-            expected,
-        )
+        Self::new(Origin::Variable(name.to_owned()), Place::default(), Vec::new(), expected)
     }
 
     /// What was expected.
@@ -82,11 +72,7 @@ impl std::error::Error for Refusal {}
 
 /// `text` without anything that could break or colour a line.
 fn one_line(text: &str, most: usize) -> String {
-    let mut line: String = text
-        .chars()
-        .take(most)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let mut line: String = text.chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(most).is_some() {
         line.push('…');
     }

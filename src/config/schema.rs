@@ -13,10 +13,7 @@ pub const DEFAULT_FILE: &str = include_str!("default.yaml");
 /// The settings file of Playmaker. Every key has a variable of the same name in capitals, which replaces it whole.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Playmaker settings")]
-#[expect(
-    dead_code,
-    reason = "only its schema is used; each key is read by the module of its group"
-)]
+#[expect(dead_code, reason = "only its schema is used; each key is read by the module of its group")]
 struct File {
     /// Tool servers, by name: 1 to 32 of a-z 0-9 -, first a letter.
     tool_servers: Option<BTreeMap<String, tool_servers_file::Written>>,

@@ -13,16 +13,8 @@ use super::tool_servers_openapi::{OF_OPENAPI, open_api};
 use super::{Environment, names, references, written_out};
 
 /// Names that mean a model provider wherever a server is named.
-const MODEL_PROVIDERS: [&str; 8] = [
-    "anthropic",
-    "openai",
-    "google",
-    "bedrock",
-    "bedrock-anthropic",
-    "azure",
-    "vertex",
-    "vertex-anthropic",
-];
+const MODEL_PROVIDERS: [&str; 8] =
+    ["anthropic", "openai", "google", "bedrock", "bedrock-anthropic", "azure", "vertex", "vertex-anthropic"];
 
 /// Headers that belong to the message or to MCP itself, not to an entry.
 const OUR_HEADERS: [&str; 10] = [
@@ -80,43 +72,23 @@ fn server(mut entry: Written, environment: &Environment) -> Result<ToolServer, F
     }
     if let Some(tools) = &entry.allowed {
         if tools.is_empty() {
-            return Err(Fault::at(
-                &["allowed"],
-                "one tool or more; all are allowed when it is left out",
-            ));
+            return Err(Fault::at(&["allowed"], "one tool or more; all are allowed when it is left out"));
         }
         tool_names("allowed", tools)?;
     }
     if let Some(key) = &entry.request_id
         && !(1..=128).contains(&key.len())
     {
-        return Err(Fault::at(
-            &["request_id"],
-            "the name of a header or metadata key, 1 to 128 characters",
-        ));
+        return Err(Fault::at(&["request_id"], "the name of a header or metadata key, 1 to 128 characters"));
     }
     let mut secrets = Vec::new();
     let headers = headers(entry.headers.take().unwrap_or_default(), environment, &mut secrets)?;
     let env = variables(entry.env.take(), environment, &mut secrets)?;
-    let common = (
-        entry.org.clone(),
-        entry.provider.clone(),
-        entry.playbooks.clone(),
-        entry.allowed.clone(),
-    );
+    let common = (entry.org.clone(), entry.provider.clone(), entry.playbooks.clone(), entry.allowed.clone());
     let (record_content, request_id) = (entry.record_content.unwrap_or(true), entry.request_id.clone());
     let target = target(entry, headers, env)?;
     let (org, provider, playbooks, allowed) = common;
-    Ok(ToolServer {
-        org,
-        provider,
-        playbooks,
-        allowed,
-        record_content,
-        request_id,
-        target,
-        secrets,
-    })
+    Ok(ToolServer { org, provider, playbooks, allowed, record_content, request_id, target, secrets })
 }
 
 fn target(
@@ -125,24 +97,14 @@ fn target(
     env: Option<BTreeMap<String, Secret>>,
 ) -> Result<Target, Fault> {
     if entry.r#type == Some(TypeWritten::Openapi) {
-        let of_process = [
-            ("command", entry.command.is_some()),
-            ("args", entry.args.is_some()),
-            ("env", env.is_some()),
-        ];
+        let of_process = [("command", entry.command.is_some()), ("args", entry.args.is_some()), ("env", env.is_some())];
         none_of(&of_process, "no such key in an entry of type openapi")?;
         return open_api(entry, headers).map(|api| Target::OpenApi(Box::new(api)));
     }
-    none_of(
-        &OF_OPENAPI.map(|(key, written)| (key, written(&entry))),
-        "type openapi beside it",
-    )?;
+    none_of(&OF_OPENAPI.map(|(key, written)| (key, written(&entry))), "type openapi beside it")?;
     match (entry.url, entry.command) {
         (Some(url), None) => {
-            none_of(
-                &[("args", entry.args.is_some()), ("env", env.is_some())],
-                "a command beside it, and no url",
-            )?;
+            none_of(&[("args", entry.args.is_some()), ("env", env.is_some())], "a command beside it, and no url")?;
             let url = address("url", &url)?;
             Ok(Target::Remote(Remote { url, headers }))
         }
@@ -153,11 +115,7 @@ fn target(
             if command.trim().is_empty() || command.contains('\0') {
                 return Err(Fault::at(&["command"], "an installed program"));
             }
-            Ok(Target::Process(Process {
-                command,
-                args: entry.args.unwrap_or_default(),
-                env: env.unwrap_or_default(),
-            }))
+            Ok(Target::Process(Process { command, args: entry.args.unwrap_or_default(), env: env.unwrap_or_default() }))
         }
         _ => Err(Fault::new("either url or command, and not both")),
     }
@@ -211,10 +169,7 @@ fn headers(
             return Err(Fault::at(&["headers", &name], "text without line breaks"));
         }
         if headers.insert(low, value).is_some() {
-            return Err(Fault::at_key(
-                &["headers", &name],
-                "each header once, whatever its case",
-            ));
+            return Err(Fault::at_key(&["headers", &name], "each header once, whatever its case"));
         }
     }
     Ok(headers)

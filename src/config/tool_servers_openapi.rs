@@ -43,19 +43,13 @@ pub(super) fn open_api(entry: Written, headers: BTreeMap<String, Secret>) -> Res
         tool_names(field, list.map_or(&[][..], |list| list))?;
     }
     if entry.include.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Fault::at(
-            &["include"],
-            "one operation or more; all are taken when it is left out",
-        ));
+        return Err(Fault::at(&["include"], "one operation or more; all are taken when it is left out"));
     }
     let rename = entry.rename.unwrap_or_default();
     let mut renamed: Vec<&String> = Vec::new();
     for (from, to) in &rename {
         if !names::is_tool(to) || renamed.contains(&to) {
-            return Err(Fault::at(
-                &["rename", from],
-                "a name for the tool that no other is renamed to",
-            ));
+            return Err(Fault::at(&["rename", from], "a name for the tool that no other is renamed to"));
         }
         renamed.push(to);
     }
@@ -81,10 +75,7 @@ fn document(document: Option<DocumentWritten>, source: Option<String>) -> Result
         }
         (Some(DocumentWritten::File(_)), None) => Err(Fault::at(&["document", "file"], "the path of a file")),
         (None, Some(text)) if (1..=MAX_SOURCE).contains(&text.len()) => Ok(Document::Text(text)),
-        (None, Some(_)) => Err(Fault::at(
-            &["document_source"],
-            "the text of a document, at most 512 KiB",
-        )),
+        (None, Some(_)) => Err(Fault::at(&["document_source"], "the text of a document, at most 512 KiB")),
         _ => Err(Fault::new("either document or document_source, and not both")),
     }
 }

@@ -41,19 +41,14 @@ pub(super) fn no_sign_in_yet(environment: &Environment) -> Result<(), Refusal> {
 pub(super) fn port(environment: &Environment) -> Result<u16, Refusal> {
     match get(environment, "PORT") {
         None => Ok(DEFAULT_PORT),
-        Some(text) => text
-            .parse()
-            .map_err(|_| Refusal::variable("PORT", "a whole number from 0 to 65535")),
+        Some(text) => text.parse().map_err(|_| Refusal::variable("PORT", "a whole number from 0 to 65535")),
     }
 }
 
 pub(super) fn host(environment: &Environment) -> Result<String, Refusal> {
     let host = get(environment, "HOST").unwrap_or(DEFAULT_HOST);
     if host.parse::<std::net::IpAddr>().is_err() && !names::is_host(host) {
-        return Err(Refusal::variable(
-            "HOST",
-            "an address such as 0.0.0.0 or ::, or a host name",
-        ));
+        return Err(Refusal::variable("HOST", "an address such as 0.0.0.0 or ::, or a host name"));
     }
     Ok(host.to_owned())
 }
@@ -61,8 +56,7 @@ pub(super) fn host(environment: &Environment) -> Result<String, Refusal> {
 pub(super) fn metrics_addr(environment: &Environment) -> Result<Option<std::net::SocketAddr>, Refusal> {
     get(environment, "METRICS_ADDR")
         .map(|text| {
-            text.parse()
-                .map_err(|_| Refusal::variable("METRICS_ADDR", "an address and a port, such as 127.0.0.1:9464"))
+            text.parse().map_err(|_| Refusal::variable("METRICS_ADDR", "an address and a port, such as 127.0.0.1:9464"))
         })
         .transpose()
 }
@@ -76,15 +70,10 @@ pub(super) fn log_format(environment: &Environment) -> Result<LogFormat, Refusal
 }
 
 pub(super) fn log_filter(environment: &Environment) -> Result<String, Refusal> {
-    let text = get(environment, "RUST_LOG")
-        .filter(|text| !text.is_empty())
-        .unwrap_or(DEFAULT_LOG_FILTER);
+    let text = get(environment, "RUST_LOG").filter(|text| !text.is_empty()).unwrap_or(DEFAULT_LOG_FILTER);
     match tracing_subscriber::EnvFilter::builder().parse(text) {
         Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err(Refusal::variable(
-            "RUST_LOG",
-            "a filter such as info or playmaker=debug,info",
-        )),
+        Err(_) => Err(Refusal::variable("RUST_LOG", "a filter such as info or playmaker=debug,info")),
     }
 }
 
@@ -102,45 +91,30 @@ pub(super) fn database(environment: &Environment) -> Result<Database, Refusal> {
             ));
         }
     };
-    Ok(Database {
-        url: Secret::new(text),
-        kind,
-    })
+    Ok(Database { url: Secret::new(text), kind })
 }
 
 pub(super) fn secrets(environment: &Environment, database: &Database) -> Result<SecretsStore, Refusal> {
     match get(environment, "SECRETS_STORE") {
         None | Some("local") => {}
         Some("aws") => {
-            return Err(Refusal::variable(
-                "SECRETS_STORE",
-                "local: the store aws is not in this build yet",
-            ));
+            return Err(Refusal::variable("SECRETS_STORE", "local: the store aws is not in this build yet"));
         }
         Some(_) => return Err(Refusal::variable("SECRETS_STORE", "local")),
     }
     let prefix = get(environment, "SECRETS_PREFIX").unwrap_or("playmaker");
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '=' | '.' | '@' | '-');
     if !(1..=64).contains(&prefix.len()) || !prefix.chars().all(fits) {
-        return Err(Refusal::variable(
-            "SECRETS_PREFIX",
-            "1 to 64 letters, digits or / _ + = . @ -",
-        ));
+        return Err(Refusal::variable("SECRETS_PREFIX", "1 to 64 letters, digits or / _ + = . @ -"));
     }
-    let keys = get(environment, "SECRETS_KEYS")
-        .map(encryption_keys)
-        .transpose()?
-        .unwrap_or_default();
+    let keys = get(environment, "SECRETS_KEYS").map(encryption_keys).transpose()?.unwrap_or_default();
     if keys.is_empty() && database.kind == DatabaseKind::Postgres {
         return Err(Refusal::variable(
             "SECRETS_KEYS",
             "one key or more, id:base64: with PostgreSQL several servers share them, so no key file is made",
         ));
     }
-    Ok(SecretsStore {
-        keys,
-        prefix: prefix.to_owned(),
-    })
+    Ok(SecretsStore { keys, prefix: prefix.to_owned() })
 }
 
 fn encryption_keys(text: &str) -> Result<Vec<EncryptionKey>, Refusal> {
@@ -150,9 +124,8 @@ fn encryption_keys(text: &str) -> Result<Vec<EncryptionKey>, Refusal> {
     };
     let mut keys: Vec<EncryptionKey> = Vec::new();
     for (index, item) in text.split(',').map(str::trim).enumerate() {
-        let (id, encoded) = item
-            .split_once(':')
-            .ok_or_else(|| refuse(index, "an id, a colon, and 32 bytes in base64"))?;
+        let (id, encoded) =
+            item.split_once(':').ok_or_else(|| refuse(index, "an id, a colon, and 32 bytes in base64"))?;
         if !names::is_key_id(id) {
             return Err(refuse(index, "an id of 1 to 32 of a-z 0-9 - before the colon"));
         }
@@ -163,10 +136,7 @@ fn encryption_keys(text: &str) -> Result<Vec<EncryptionKey>, Refusal> {
         let key = decoded
             .and_then(|bytes| <[u8; 32]>::try_from(bytes.as_slice()).ok())
             .ok_or_else(|| refuse(index, "32 bytes in base64 after the colon"))?;
-        keys.push(EncryptionKey {
-            id: id.to_owned(),
-            key: SecretKey::new(key),
-        });
+        keys.push(EncryptionKey { id: id.to_owned(), key: SecretKey::new(key) });
     }
     Ok(keys)
 }

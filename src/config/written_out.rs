@@ -48,9 +48,7 @@ fn text_of(field: &str, text: &str) -> Result<(), Fault> {
         }
         return written(field, text);
     }
-    references::written_out(text)
-        .into_iter()
-        .try_for_each(|part| written(field, part))
+    references::written_out(text).into_iter().try_for_each(|part| written(field, part))
 }
 
 fn written(field: &str, text: &str) -> Result<(), Fault> {
@@ -85,8 +83,5 @@ fn address(text: &str) -> Option<Url> {
 fn value(text: &str) -> bool {
     let is_path = |item: &str| item.starts_with(['/', '.', '~']);
     looks_like_credential(text, LookPlace::Text)
-        || text
-            .split(':')
-            .filter(|item| !is_path(item))
-            .any(|item| looks_like_credential(item, LookPlace::HeaderValue))
+        || text.split(':').filter(|item| !is_path(item)).any(|item| looks_like_credential(item, LookPlace::HeaderValue))
 }

@@ -40,7 +40,9 @@ const EMPTY_ENTRY: &str = r#"{"record_content":true}"#;
 
 /// A connection just added, with the link that approves it: the only time the link is told.
 pub struct Added {
+    /// The connection.
     pub record: Record,
+    /// The link, which is kept nowhere.
     pub link: String,
 }
 
@@ -57,7 +59,15 @@ pub enum Removal {
 
 impl Connections {
     /// Adds a connection, pending, with its link.
-    pub async fn add(&self, org: &str, actor: Actor, now_ms: i64, ids: &Ids, draft: Draft, document: Option<String>) -> Result<Added> {
+    pub async fn add(
+        &self,
+        org: &str,
+        actor: Actor,
+        now_ms: i64,
+        ids: &Ids,
+        draft: Draft,
+        document: Option<String>,
+    ) -> Result<Added> {
         let (id, link) = (ids.connection(), ids.link());
         let digest = links::digest(&link);
         let max = i64::from(self.settings.connections.max_per_org);
@@ -73,7 +83,8 @@ impl Connections {
                         insert(connection, &org, &id, &actor, now_ms, &draft, document.as_deref()).await?;
                         let link = Link::open(&id, &actor.id, now_ms + LINK_MS);
                         links::insert(connection, &org, &digest, &link).await?;
-                        let record = one(connection, &org, &id).await?.ok_or_else(|| Problem::internal("just added"))?;
+                        let record =
+                            one(connection, &org, &id).await?.ok_or_else(|| Problem::internal("just added"))?;
                         let facts = json!({
                             "provider": record.provider,
                             "type": record.kind,
@@ -151,7 +162,9 @@ impl Connections {
                     Box::pin(async move {
                         let Some(before) = one(connection, &org_name, &id).await? else { return Err(unknown()) };
                         // A cancel ends only what waits; what was approved meanwhile stays.
-                        if before.status == Status::Removed || (how != Removal::Removed && before.status != Status::Pending) {
+                        if before.status == Status::Removed
+                            || (how != Removal::Removed && before.status != Status::Pending)
+                        {
                             return Ok(Changed::nothing((before, false)));
                         }
                         let by = serde_json::to_string(&actor)?;
@@ -200,13 +213,18 @@ async fn room(connection: &mut Connection, org: &str, name: &str, person: &str, 
     if let Some((status,)) = taken {
         return Err(Problem::conflict(
             "taken",
-            format!("A connection of this name is there and {status}. remove_connection frees the name, or choose another."),
+            format!(
+                "A connection of this name is there and {status}. remove_connection frees the name, or choose another."
+            ),
         ));
     }
     let (living, pending): (i64, i64) =
         on_connection!(connection, c => sqlx::query_as(COUNTS).bind(org).fetch_one(c).await)?;
     if living >= max {
-        return Err(Problem::new(Reason::Conflict, format!("The org has {max} connections, the most there may be. Remove one first.")));
+        return Err(Problem::new(
+            Reason::Conflict,
+            format!("The org has {max} connections, the most there may be. Remove one first."),
+        ));
     }
     if pending >= MAX_PENDING {
         let words = "50 connections of the org wait for approval, the most there may be. Approve or remove some first.";
@@ -214,7 +232,8 @@ async fn room(connection: &mut Connection, org: &str, name: &str, person: &str, 
     }
     let recent: Vec<(String,)> = on_connection!(connection, c => sqlx::query_as(RECENT)
         .bind(org).bind(now_ms - ADDS_WITHIN_MS).fetch_all(c).await)?;
-    let by_person = recent.iter().filter_map(|(by,)| serde_json::from_str::<Actor>(by).ok()).filter(|by| by.id == person);
+    let by_person =
+        recent.iter().filter_map(|(by,)| serde_json::from_str::<Actor>(by).ok()).filter(|by| by.id == person);
     if by_person.count() >= MAX_ADDS {
         let words = "20 connections were added in the last ten minutes, the most there may be. Wait a little.";
         return Err(Problem::new(Reason::TooManyRequests, words).retry_after(60));

@@ -115,8 +115,7 @@ pub fn holds_reference(text: &str) -> bool {
 fn begins_like_token(text: &str) -> bool {
     let text = text.trim_start();
     PREFIXES.iter().any(|prefix| {
-        text.strip_prefix(prefix)
-            .is_some_and(|rest| rest.chars().take_while(|c| is_token(*c)).count() >= AFTER_PREFIX)
+        text.strip_prefix(prefix).is_some_and(|rest| rest.chars().take_while(|c| is_token(*c)).count() >= AFTER_PREFIX)
     })
 }
 
@@ -146,18 +145,14 @@ fn holds_json_web_token(piece: &str) -> bool {
 }
 
 fn holds_private_key(text: &str) -> bool {
-    text.split_once("-----BEGIN")
-        .is_some_and(|(_, rest)| rest.contains("PRIVATE KEY"))
+    text.split_once("-----BEGIN").is_some_and(|(_, rest)| rest.contains("PRIVATE KEY"))
 }
 
 /// A user part in any address within the text.
 fn holds_user(text: &str) -> bool {
     text.split("://").skip(1).any(|after| {
         let ends = |c: char| matches!(c, '/' | '\\' | '?' | '#' | '"' | '\'' | '<' | '>' | '`') || c.is_whitespace();
-        after
-            .split(ends)
-            .next()
-            .is_some_and(|authority| authority.contains('@'))
+        after.split(ends).next().is_some_and(|authority| authority.contains('@'))
     })
 }
 
@@ -169,18 +164,13 @@ fn address_holds(text: &str, random_segments: bool) -> bool {
     let after = text.split_once("://").map_or(text, |(_, after)| after);
     let (before, fragment) = after.split_once('#').unwrap_or((after, ""));
     let (path, query) = before.split_once('?').unwrap_or((before, ""));
-    let values = query
-        .split('&')
-        .map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value))
-        .chain([fragment]);
+    let values = query.split('&').map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value)).chain([fragment]);
     let is_credential = |part: &str, random: bool| {
         let decoded = percent_decode_str(part).decode_utf8_lossy();
         looks_like_credential(&decoded, LookPlace::Text) || (random && holds_random_run(&decoded))
     };
     // What stands before the first slash is the host.
-    path.split('/')
-        .skip(1)
-        .any(|segment| is_credential(segment, random_segments))
+    path.split('/').skip(1).any(|segment| is_credential(segment, random_segments))
         || values.into_iter().any(|value| is_credential(value, true))
 }
 

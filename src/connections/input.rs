@@ -96,12 +96,19 @@ pub struct AskedCredential {
 /// What would be kept, before its document is read.
 #[derive(Debug, Clone)]
 pub struct Draft {
+    /// What functions write before the slash.
     pub name: String,
+    /// The provider's title, or the name.
     pub title: String,
+    /// An MCP server or an HTTP API.
     pub kind: ServerType,
+    /// The provider it comes from.
     pub provider: Option<String>,
+    /// The server without its credential.
     pub entry: Entry,
+    /// Every placeholder's value, defaults among them.
     pub placeholders: Map<String, Value>,
+    /// What the credential is and where it goes.
     pub credential: Option<Credential>,
     /// The text of a document given in the call.
     pub document_source: Option<String>,
@@ -224,7 +231,8 @@ impl Check<'_> {
         }
         let rules = self.connections.way_rules();
         let is_set = |variable: &str| self.connections.is_set(variable);
-        let ways: Vec<(Kind, bool)> = provider.ways(&is_set, &rules).map(|(way, offered)| (way.kind, offered)).collect();
+        let ways: Vec<(Kind, bool)> =
+            provider.ways(&is_set, &rules).map(|(way, offered)| (way.kind, offered)).collect();
         if !ways.iter().any(|(_, offered)| *offered) {
             let detail = format!("{} cannot be connected here yet; whoever runs the server sets it up", provider.title);
             self.fault("/provider", detail);
@@ -267,8 +275,13 @@ impl Check<'_> {
         }
         match asked.kind {
             None => self.fault("/type", "is required and missing"),
-            Some(_) if !rules.by_hand => self.fault("/type", "whoever runs the server does not let servers be given by hand; search lists providers"),
-            Some(kind) if !rules.types.contains(&kind) => self.fault("/type", "whoever runs the server does not allow this type"),
+            Some(_) if !rules.by_hand => self.fault(
+                "/type",
+                "whoever runs the server does not let servers be given by hand; search lists providers",
+            ),
+            Some(kind) if !rules.types.contains(&kind) => {
+                self.fault("/type", "whoever runs the server does not allow this type")
+            }
             Some(_) => {}
         }
         if asked.name.is_none() {
@@ -287,7 +300,12 @@ impl Check<'_> {
             name,
             kind,
             provider: None,
-            entry: Entry { url: entry.url, document: entry.document, headers: entry.headers.unwrap_or_default(), ..kept },
+            entry: Entry {
+                url: entry.url,
+                document: entry.document,
+                headers: entry.headers.unwrap_or_default(),
+                ..kept
+            },
             placeholders: Map::new(),
             credential,
             document_source: entry.document_source,
@@ -391,7 +409,10 @@ impl Check<'_> {
     /// Nothing secret in the call: neither a value nor a reference (`connections.md` 3.4).
     fn text(&mut self, pointer: &str, text: &str, place: LookPlace) {
         if holds_reference(text) {
-            self.fault(pointer, "must hold no reference: the person gives the credential on the page, or use the kind reference");
+            self.fault(
+                pointer,
+                "must hold no reference: the person gives the credential on the page, or use the kind reference",
+            );
         } else if looks_like_credential(text, place) {
             self.fault(pointer, "looks like a credential: leave it out, the person gives it on the page");
         }

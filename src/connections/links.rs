@@ -22,7 +22,8 @@ const INSERT: &str = "INSERT INTO connection_links (org, digest, connection, per
      VALUES ($1, $2, $3, $4, $5, 'open', 0)";
 const FIND: &str = "SELECT connection, person, expires_at, state, refused, last_error FROM connection_links \
      WHERE org = $1 AND digest = $2";
-const END: &str = "UPDATE connection_links SET state = $3 WHERE org = $1 AND connection = $2 AND state IN ('open', 'expired')";
+const END: &str =
+    "UPDATE connection_links SET state = $3 WHERE org = $1 AND connection = $2 AND state IN ('open', 'expired')";
 const EXPIRE: &str = "UPDATE connection_links SET state = 'expired' WHERE org = $1 AND digest = $2 AND state = 'open'";
 const REFUSE: &str = "UPDATE connection_links SET refused = refused + $3, last_error = $4, \
      state = CASE WHEN refused + $3 >= $5 THEN 'expired' ELSE state END WHERE org = $1 AND digest = $2 AND state = 'open'";
@@ -49,7 +50,9 @@ pub struct Link {
 
 /// A link with its connection.
 pub struct Opened {
+    /// The link.
     pub link: Link,
+    /// The connection it approves.
     pub record: Record,
 }
 

@@ -16,8 +16,11 @@ use crate::ledger::Actor;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Waits for its approval.
     Pending,
+    /// Approved.
     Connected,
+    /// Gone for good.
     Removed,
 }
 
@@ -101,26 +104,43 @@ pub struct Credential {
 /// A connection as it is kept.
 #[derive(Debug, Clone)]
 pub struct Record {
+    /// The org it belongs to.
     pub org: String,
+    /// Its id, `conn_` and 22 base62 characters.
     pub id: String,
+    /// What functions write before the slash.
     pub name: String,
+    /// The provider's title, or the name.
     pub title: String,
+    /// An MCP server or an HTTP API.
     pub kind: ServerType,
+    /// The provider it came from.
     pub provider: Option<String>,
+    /// The server without its credential.
     pub entry: Entry,
+    /// The placeholders of the provider, filled in.
     pub placeholders: Map<String, Value>,
+    /// What the credential is and where it goes.
     pub credential: Option<Credential>,
+    /// Where it is in its life.
     pub status: Status,
+    /// The account at the provider, where known.
     pub account: Option<String>,
     /// The version of the credential in use; 0 before there is one.
     pub credential_version: i64,
     /// Grows with each change; changes compare it.
     pub revision: i64,
+    /// Who added it.
     pub added_by: Actor,
+    /// When, in milliseconds since the epoch.
     pub added_at: i64,
+    /// Who approved it.
     pub connected_by: Option<Actor>,
+    /// When, in milliseconds since the epoch.
     pub connected_at: Option<i64>,
+    /// Who removed it.
     pub removed_by: Option<Actor>,
+    /// When, in milliseconds since the epoch.
     pub removed_at: Option<i64>,
     /// When the link that approves it ends, while it is pending and the link was not used.
     pub link_expires_at: Option<i64>,

@@ -1,7 +1,7 @@
 //! Reading the rows of connections, always of one org.
 
-use super::record::{Record, Status, Stored};
 use super::Connections;
+use super::record::{Record, Status, Stored};
 use crate::error::Result;
 use crate::on_pool;
 

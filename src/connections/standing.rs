@@ -1,6 +1,5 @@
 //! Whether a connection can be used, worked out at every read and every use (`connections.md` 2.1), and its credential.
 
-
 use zeroize::Zeroizing;
 
 use super::catalogue::ValueIn;
@@ -59,7 +58,8 @@ impl Connections {
             Some(provider) => rules.offers(provider) && self.catalogue.get(provider).is_some(),
             None => rules.by_hand && rules.types.contains(&record.kind),
         };
-        let address = record.entry.url.as_deref().is_none_or(|url| egress.check_address(url, Provenance::Person).is_ok());
+        let address =
+            record.entry.url.as_deref().is_none_or(|url| egress.check_address(url, Provenance::Person).is_ok());
         if kind && source && address { Ok(()) } else { Err(Because::NotAllowed) }
     }
 
@@ -67,7 +67,9 @@ impl Connections {
         let title = &record.title;
         match because {
             Because::Pending => {
-                format!("Nobody has approved the {title} connection. The person opens its link, or it is removed and added again.")
+                format!(
+                    "Nobody has approved the {title} connection. The person opens its link, or it is removed and added again."
+                )
             }
             Because::Broken => format!(
                 "The credential of the {title} connection is gone or no longer taken. Remove it with remove_connection and \
@@ -97,4 +99,3 @@ impl Placed {
         placed(credential, Zeroizing::new(value.to_owned()))
     }
 }
-

@@ -22,14 +22,7 @@ pub(super) enum Reach {
 
 const PRIVATE_NAMES: [&str; 2] = ["metadata.google.internal", "host.docker.internal"];
 
-const PRIVATE_SUFFIXES: [&str; 6] = [
-    ".localhost",
-    ".local",
-    ".internal",
-    ".home.arpa",
-    ".lan",
-    ".svc.cluster.local",
-];
+const PRIVATE_SUFFIXES: [&str; 6] = [".localhost", ".local", ".internal", ".home.arpa", ".lan", ".svc.cluster.local"];
 
 fn refuse<T>(rule: &'static str) -> Result<T, Failure> {
     Err(Failure::NotAllowed { rule })
@@ -95,9 +88,9 @@ impl Policy {
         match url.host() {
             Some(Host::Ipv4(address)) => self.judge_address(reach, address.into(), port),
             Some(Host::Ipv6(address)) => self.judge_address(reach, address.into(), port),
-            Some(Host::Domain("localhost")) => LOCALHOST
-                .into_iter()
-                .try_for_each(|address| self.judge_address(reach, address, port)),
+            Some(Host::Domain("localhost")) => {
+                LOCALHOST.into_iter().try_for_each(|address| self.judge_address(reach, address, port))
+            }
             Some(Host::Domain(_)) => Ok(()),
             None => refuse("syntax"),
         }
@@ -153,11 +146,7 @@ fn cut_trailing_dot(url: &mut Url) -> Result<(), Failure> {
         return refuse("name");
     }
     // A host such as `2130706433.` turns into an address only now.
-    if url.domain().is_none() {
-        refuse("ipv4_form")
-    } else {
-        Ok(())
-    }
+    if url.domain().is_none() { refuse("ipv4_form") } else { Ok(()) }
 }
 
 fn is_loopback_name(url: &Url) -> bool {
@@ -170,9 +159,5 @@ fn judge_name(url: &Url) -> Result<(), Failure> {
     };
     let labels_fit = name.len() <= 253 && name.split('.').all(|label| (1..=63).contains(&label.len()));
     let private = PRIVATE_NAMES.contains(&name) || PRIVATE_SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
-    if labels_fit && name.contains('.') && !private {
-        Ok(())
-    } else {
-        refuse("name")
-    }
+    if labels_fit && name.contains('.') && !private { Ok(()) } else { refuse("name") }
 }

@@ -91,13 +91,7 @@ impl Body {
                 counter.fetch_add(piece.len() as u64, Ordering::Relaxed);
             })
             .boxed();
-        Self {
-            source: Source::new(raw, encoding),
-            received,
-            produced: 0,
-            limit: limit as u64,
-            deadline,
-        }
+        Self { source: Source::new(raw, encoding), received, produced: 0, limit: limit as u64, deadline }
     }
 
     /// The next piece as soon as there is one, or `None` at the end.
@@ -106,9 +100,7 @@ impl Body {
     ///
     /// [`Failure::TimedOut`], [`Failure::TooLarge`] over a bound of size or ratio, [`Failure::Broken`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        let piece = timeout_at(self.deadline, self.source.next())
-            .await
-            .map_err(|_| Failure::TimedOut)?;
+        let piece = timeout_at(self.deadline, self.source.next()).await.map_err(|_| Failure::TimedOut)?;
         let received = self.received.load(Ordering::Relaxed);
         let piece = match piece {
             Ok(piece) => piece,

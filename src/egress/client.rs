@@ -56,11 +56,7 @@ impl Client {
                 .map_err(|_| BuildError("The address of the proxy cannot be used.".to_owned()))?;
         }
         let pools = Cache::builder().max_capacity(MAX_POOLS).time_to_idle(2 * IDLE).build();
-        Ok(Self {
-            policy: Arc::new(policy),
-            tls,
-            pools,
-        })
+        Ok(Self { policy: Arc::new(policy), tls, pools })
     }
 
     /// Sends `request` where its address is allowed, and answers as soon as the head of the answer is there.
@@ -71,10 +67,8 @@ impl Client {
     pub async fn send(&self, mut request: Request) -> Result<Response, Failure> {
         let deadline = Instant::now() + request.limits.whole;
         loop {
-            let response = self
-                .exchange(&request, deadline)
-                .await
-                .inspect_err(|failure| log(&request.url, *failure))?;
+            let response =
+                self.exchange(&request, deadline).await.inspect_err(|failure| log(&request.url, *failure))?;
             match redirect::next_hop(&request, response.status, &response.headers) {
                 Ok(None) => return Ok(response),
                 Ok(Some(next)) => request = next,
@@ -135,12 +129,8 @@ impl Client {
             // The proxy resolves anew, perhaps where this server cannot: only a bad answer counts, not a missing one.
             return Err(refused);
         }
-        let key = PoolKey {
-            reach,
-            port: url.port_or_known_default().unwrap_or_default(),
-            proxied,
-            connect: limits.connect,
-        };
+        let key =
+            PoolKey { reach, port: url.port_or_known_default().unwrap_or_default(), proxied, connect: limits.connect };
         let pool = self.pool(key).await?;
         let mut outgoing = pool
             .request(request.method.clone(), url)
@@ -155,12 +145,7 @@ impl Client {
             .map_err(|error| trust::failure_of(&error))?;
         let status = answer.status();
         let mut headers = std::mem::take(answer.headers_mut());
-        if headers
-            .iter()
-            .map(|(name, value)| name.as_str().len() + value.len())
-            .sum::<usize>()
-            > MAX_HEADER_BYTES
-        {
+        if headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>() > MAX_HEADER_BYTES {
             return Err(Failure::TooLarge);
         }
         let encoding = Encoding::of(&headers)?;
@@ -186,27 +171,15 @@ impl Client {
         })
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that makes HTTP clients, with the guard"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place that makes HTTP clients, with the guard")]
     fn build_pool(&self, key: &PoolKey) -> reqwest::Result<reqwest::Client> {
-        let proxy = self
-            .policy
-            .proxy
-            .as_ref()
-            .filter(|_| key.proxied)
-            .map(|proxy| &proxy.url);
+        let proxy = self.policy.proxy.as_ref().filter(|_| key.proxied).map(|proxy| &proxy.url);
         let (reach, port) = match proxy {
             // The only host dialled is the proxy, which the operator wrote.
             Some(proxy) => (Reach::Anywhere, proxy.port_or_known_default().unwrap_or_default()),
             None => (key.reach, key.port),
         };
-        let guard = Guarded {
-            policy: Arc::clone(&self.policy),
-            reach,
-            port,
-        };
+        let guard = Guarded { policy: Arc::clone(&self.policy), reach, port };
         let builder = reqwest::Client::builder()
             .user_agent(concat!("playmaker/", env!("CARGO_PKG_VERSION")))
             .tls_backend_preconfigured(self.tls.clone())

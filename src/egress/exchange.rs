@@ -59,10 +59,7 @@ impl Limits {
         body_bytes: 4 << 20,
     };
     /// Metadata and token answers.
-    pub const METADATA: Self = Self {
-        body_bytes: 256 << 10,
-        ..Self::DOCUMENT
-    };
+    pub const METADATA: Self = Self { body_bytes: 256 << 10, ..Self::DOCUMENT };
 }
 
 /// One request. It holds the caller's credential in its headers, so it has no `Debug`.

@@ -32,10 +32,7 @@ impl Failure {
     ///
     /// A refused redirect counts too: only requests without an effect (GET, HEAD) are redirected.
     pub const fn before_sending(self) -> bool {
-        matches!(
-            self,
-            Self::NotAllowed { .. } | Self::Resolve | Self::Connect | Self::Tls
-        )
+        matches!(self, Self::NotAllowed { .. } | Self::Resolve | Self::Connect | Self::Tls)
     }
 }
 

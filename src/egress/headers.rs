@@ -70,15 +70,7 @@ mod tests {
 
     #[test]
     fn other_headers_pass() {
-        for name in [
-            "Accept",
-            "X-Api-Key",
-            "Notion-Version",
-            "X-Host",
-            "Security",
-            "Telemetry",
-            "Originator",
-        ] {
+        for name in ["Accept", "X-Api-Key", "Notion-Version", "X-Host", "Security", "Telemetry", "Originator"] {
             assert!(!header_forbidden(name), "{name}");
         }
     }

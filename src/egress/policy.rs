@@ -95,12 +95,7 @@ impl HostRules {
 }
 
 /// Hosts that answer this machine alone, so that a proxy must not be asked for them.
-const NEVER_PROXIED: [&str; 4] = [
-    "169.254.169.254",
-    "169.254.170.2",
-    "169.254.170.23",
-    "metadata.google.internal",
-];
+const NEVER_PROXIED: [&str; 4] = ["169.254.169.254", "169.254.170.2", "169.254.170.23", "metadata.google.internal"];
 
 impl ProxySettings {
     /// Whether a request to `host` takes the proxy.
@@ -132,13 +127,7 @@ mod tests {
         for host in ["api.example.com", "a.example.org", "a.b.example.org", "203.0.114.7"] {
             assert!(rules.allow(host), "{host}");
         }
-        for host in [
-            "example.com",
-            "b.api.example.com",
-            "example.org",
-            "badexample.org",
-            "203.0.114.8",
-        ] {
+        for host in ["example.com", "b.api.example.com", "example.org", "badexample.org", "203.0.114.8"] {
             assert!(!rules.allow(host), "{host}");
         }
         assert!(HostRules::default().allow("anything.example"));
@@ -146,31 +135,15 @@ mod tests {
 
     #[test]
     fn a_host_rule_that_is_no_host_is_told() {
-        for item in [
-            "*.",
-            "a*.example.com",
-            "**",
-            "https://example.com",
-            "example.com:443",
-            "*.1.2.3.4",
-        ] {
+        for item in ["*.", "a*.example.com", "**", "https://example.com", "example.com:443", "*.1.2.3.4"] {
             assert_eq!(HostRules::parse(item), Err(item.to_owned()), "{item}");
         }
     }
 
     #[test]
     fn an_origin_is_scheme_host_and_port_alone() {
-        assert_eq!(
-            Policy::origin("https://crm.internal"),
-            Policy::origin("https://CRM.internal:443/")
-        );
-        for text in [
-            "crm.internal",
-            "ftp://crm.internal",
-            "https://crm.internal/a",
-            "https://a@crm.internal",
-            "",
-        ] {
+        assert_eq!(Policy::origin("https://crm.internal"), Policy::origin("https://CRM.internal:443/"));
+        for text in ["crm.internal", "ftp://crm.internal", "https://crm.internal/a", "https://a@crm.internal", ""] {
             assert!(Policy::origin(text).is_none(), "{text}");
         }
     }
@@ -181,12 +154,7 @@ mod tests {
             url: "http://proxy.example:3128".parse().unwrap(),
             no_proxy: vec!["exact.example".to_owned(), ".Corp.example".to_owned()],
         };
-        for host in [
-            "exact.example",
-            "a.corp.example",
-            "169.254.169.254",
-            "metadata.google.internal",
-        ] {
+        for host in ["exact.example", "a.corp.example", "169.254.169.254", "metadata.google.internal"] {
             assert!(!proxy.takes(host), "{host}");
         }
         for host in ["a.exact.example", "corp.example", "api.example.com"] {

@@ -25,12 +25,8 @@ const fn v6(first: u16, second: u16, third: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(first, second, third, 0, 0, 0, 0, 0), length)
 }
 
-const PRIVATE_V4: [Ipv4Net; 4] = [
-    v4(10, 0, 0, 0, 8),
-    v4(100, 64, 0, 0, 10),
-    v4(172, 16, 0, 0, 12),
-    v4(192, 168, 0, 0, 16),
-];
+const PRIVATE_V4: [Ipv4Net; 4] =
+    [v4(10, 0, 0, 0, 8), v4(100, 64, 0, 0, 10), v4(172, 16, 0, 0, 12), v4(192, 168, 0, 0, 16)];
 
 const RESERVED_V4: [Ipv4Net; 11] = [
     v4(0, 0, 0, 0, 8),
@@ -50,18 +46,12 @@ const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
 const PRIVATE_V6: Ipv6Net = v6(0xfc00, 0, 0, 7);
 
 /// What is refused inside of [`GLOBAL_V6`]: Teredo and the other protocols of the first block, documentation, 6to4.
-const RESERVED_V6: [Ipv6Net; 4] = [
-    v6(0x2001, 0, 0, 23),
-    v6(0x2001, 0xdb8, 0, 32),
-    v6(0x2002, 0, 0, 16),
-    v6(0x3fff, 0, 0, 20),
-];
+const RESERVED_V6: [Ipv6Net; 4] =
+    [v6(0x2001, 0, 0, 23), v6(0x2001, 0xdb8, 0, 32), v6(0x2002, 0, 0, 16), v6(0x3fff, 0, 0, 20)];
 
 /// IPv6 addresses that stand for the IPv4 address in their last 32 bits: mapped ones, and NAT64 (RFC 6052).
-const WRAPPED: [Ipv6Net; 2] = [
-    Ipv6Net::new_assert(Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96),
-    v6(0x64, 0xff9b, 0, 96),
-];
+const WRAPPED: [Ipv6Net; 2] =
+    [Ipv6Net::new_assert(Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96), v6(0x64, 0xff9b, 0, 96)];
 
 /// The IPv4 address inside a mapped or NAT64 one, or the address itself.
 pub(super) fn unwrapped(address: IpAddr) -> IpAddr {
@@ -192,16 +182,7 @@ mod tests {
 
     #[test]
     fn loopback_addresses() {
-        all(
-            Range::Loopback,
-            &[
-                "127.0.0.1",
-                "127.255.255.255",
-                "::1",
-                "::ffff:127.0.0.1",
-                "64:ff9b::127.0.0.1",
-            ],
-        );
+        all(Range::Loopback, &["127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1", "64:ff9b::127.0.0.1"]);
     }
 
     #[test]

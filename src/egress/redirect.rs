@@ -45,16 +45,11 @@ pub(super) fn next_hop(request: &Request, status: StatusCode, headers: &HeaderMa
 
 /// Another port is another server, which nobody but the answer named.
 fn provenance(request: &Request, url: &Url) -> Provenance {
-    if url.origin() == request.url.origin() {
-        request.provenance
-    } else {
-        Provenance::Learned
-    }
+    if url.origin() == request.url.origin() { request.provenance } else { Provenance::Learned }
 }
 
 /// A credential may be in any header, so only those that certainly hold none go on.
 fn harmless(headers: &HeaderMap) -> HeaderMap {
     let kept = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT].into_iter();
-    kept.filter_map(|name| headers.get(&name).cloned().map(|value| (name, value)))
-        .collect()
+    kept.filter_map(|name| headers.get(&name).cloned().map(|value| (name, value))).collect()
 }

@@ -42,10 +42,7 @@ impl Policy {
             LOCALHOST.to_vec()
         } else {
             let lookup = tokio::time::timeout(PATIENCE, self.resolver.lookup(host));
-            lookup
-                .await
-                .map_err(|_| Failure::Resolve)?
-                .map_err(|_| Failure::Resolve)?
+            lookup.await.map_err(|_| Failure::Resolve)?.map_err(|_| Failure::Resolve)?
         };
         if found.is_empty() || found.len() > MAX_ADDRESSES {
             return Err(Failure::Resolve);

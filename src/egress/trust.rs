@@ -40,10 +40,7 @@ pub(super) fn failure_of(error: &reqwest::Error) -> Failure {
         if let Some(failure) = inner.downcast_ref::<Failure>() {
             return *failure;
         }
-        if inner
-            .downcast_ref::<hyper::Error>()
-            .is_some_and(hyper::Error::is_parse_too_large)
-        {
+        if inner.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large) {
             return Failure::TooLarge;
         }
         tls |= inner.is::<rustls::Error>();

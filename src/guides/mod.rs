@@ -41,27 +41,15 @@ mod tests {
 
     #[test]
     fn a_guide_is_found_by_its_name_alone() {
-        assert_eq!(
-            find("terminology").map(|guide| guide.title),
-            Some("The words of a playbook")
-        );
+        assert_eq!(find("terminology").map(|guide| guide.title), Some("The words of a playbook"));
         assert_eq!(find("Terminology"), None);
     }
 
     #[test]
     fn each_guide_begins_with_its_title_and_has_no_other() {
         for guide in ALL {
-            assert!(
-                guide.text.starts_with(&format!("# {}\n", guide.title)),
-                "{}",
-                guide.name
-            );
-            assert_eq!(
-                guide.text.lines().filter(|line| line.starts_with("# ")).count(),
-                1,
-                "{}",
-                guide.name
-            );
+            assert!(guide.text.starts_with(&format!("# {}\n", guide.title)), "{}", guide.name);
+            assert_eq!(guide.text.lines().filter(|line| line.starts_with("# ")).count(), 1, "{}", guide.name);
         }
     }
 
@@ -69,10 +57,7 @@ mod tests {
     fn the_words_fit_in_12_kib_and_state_no_limit() {
         let text = find("terminology").map(|guide| guide.text).unwrap();
         assert!(text.len() <= 12 * 1_024, "{}", text.len());
-        assert!(
-            !text.contains(|c: char| c.is_ascii_digit()),
-            "a number belongs to the code it comes from"
-        );
+        assert!(!text.contains(|c: char| c.is_ascii_digit()), "a number belongs to the code it comes from");
     }
 
     #[test]

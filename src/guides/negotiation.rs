@@ -18,9 +18,7 @@ fn weight(accept: &str, kind: &str, subtype: &str) -> (u16, u8) {
             ("*", "*") => 1,
             _ => return None,
         };
-        let quality = pieces
-            .find_map(|parameter| parameter.strip_prefix("q="))
-            .map_or(Some(1_000), thousandths)?;
+        let quality = pieces.find_map(|parameter| parameter.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
         Some((closeness, quality))
     });
     let (closeness, quality) = closest.max().unwrap_or((0, 0));
@@ -31,9 +29,7 @@ fn weight(accept: &str, kind: &str, subtype: &str) -> (u16, u8) {
 /// `0.5` as 500; `None` for what is no weight.
 fn thousandths(text: &str) -> Option<u16> {
     let weight: f64 = text.trim().parse().ok()?;
-    (0..=1_000)
-        .rev()
-        .find(|thousandth| f64::from(*thousandth) <= weight * 1_000.0 && (0.0..=1.0).contains(&weight))
+    (0..=1_000).rev().find(|thousandth| f64::from(*thousandth) <= weight * 1_000.0 && (0.0..=1.0).contains(&weight))
 }
 
 #[cfg(test)]

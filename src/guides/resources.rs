@@ -50,22 +50,13 @@ pub fn resources() -> Vec<Resource> {
 /// The text at an address; `None` where no guide is.
 pub fn read(uri: &str) -> Option<ResourceText> {
     let guide = find(uri.strip_prefix(SCHEME)?)?;
-    Some(ResourceText {
-        uri: address(guide),
-        mime_type: MEDIA_TYPE,
-        text: guide.text,
-    })
+    Some(ResourceText { uri: address(guide), mime_type: MEDIA_TYPE, text: guide.text })
 }
 
 impl Resource {
     fn of(guide: &Guide) -> Self {
         let hash = digest(&SHA256, guide.text.as_bytes());
-        let shown: String = hash
-            .as_ref()
-            .iter()
-            .take(DIGEST)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let shown: String = hash.as_ref().iter().take(DIGEST).map(|byte| format!("{byte:02x}")).collect();
         Self {
             uri: address(guide),
             name: guide.name,
@@ -98,28 +89,14 @@ mod tests {
     #[test]
     fn a_resource_says_what_it_is() {
         let listed = serde_json::to_value(&resources()[0]).unwrap();
-        assert_eq!(
-            (&listed["uri"], &listed["mimeType"]),
-            (&"guide://terminology".into(), &"text/markdown".into())
-        );
+        assert_eq!((&listed["uri"], &listed["mimeType"]), (&"guide://terminology".into(), &"text/markdown".into()));
         let description = listed["description"].as_str().unwrap();
-        assert!(
-            regex::Regex::new(r" Digest: [0-9a-f]{16}\.$")
-                .unwrap()
-                .is_match(description),
-            "{description}"
-        );
+        assert!(regex::Regex::new(r" Digest: [0-9a-f]{16}\.$").unwrap().is_match(description), "{description}");
     }
 
     #[test]
     fn nothing_is_read_at_another_address() {
-        for uri in [
-            "guide://",
-            "guide://unknown",
-            "terminology",
-            "GUIDE://terminology",
-            "guide://terminology/",
-        ] {
+        for uri in ["guide://", "guide://unknown", "terminology", "GUIDE://terminology", "guide://terminology/"] {
             assert_eq!(read(uri), None, "{uri}");
         }
     }

@@ -58,7 +58,8 @@ pub(super) fn person(app: &App, parts: &Parts) -> Result<Arc<Caller>, Problem> {
 
 /// A command of a page must come from a page of this server.
 pub fn same_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
-    let own = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|origin| app.is_own_origin(origin));
+    let own =
+        headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|origin| app.is_own_origin(origin));
     let site = headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin");
     if own && site {
         return Ok(());
@@ -90,7 +91,8 @@ mod tests {
     fn exactly_one_bearer_is_read() {
         assert_eq!(bearer("Bearer abc.def"), Some("abc.def"));
         assert_eq!(bearer("bEARER abc"), Some("abc"));
-        for bad in ["Bearer", "Bearer ", "Bearer  a", "Bearer a b", "Bearer a, Bearer b", "Basic a", "Bearer\ta", "abc"] {
+        for bad in ["Bearer", "Bearer ", "Bearer  a", "Bearer a b", "Bearer a, Bearer b", "Basic a", "Bearer\ta", "abc"]
+        {
             assert_eq!(bearer(bad), None, "{bad}");
         }
     }

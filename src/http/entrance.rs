@@ -127,7 +127,9 @@ mod tests {
         for good in ["localhost", "LOCALHOST:5555", "127.0.0.1:1", "[::1]", "[::1]:5555"] {
             assert!(local(good), "{good}");
         }
-        for bad in ["", "example.test", "localhost.example.test", "127.0.0.2", "[::2]", "localhost:x", "[::1]x", "0.0.0.0"] {
+        for bad in
+            ["", "example.test", "localhost.example.test", "127.0.0.2", "[::2]", "localhost:x", "[::1]x", "0.0.0.0"]
+        {
             assert!(!local(bad), "{bad}");
         }
         assert!(!host_is_local(&HeaderMap::new()));

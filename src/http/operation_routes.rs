@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::{RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
@@ -16,6 +16,7 @@ use super::entrance::RequestId;
 use super::{authenticate, method_not_allowed, problems};
 use crate::app::App;
 use crate::error::{Issue, Problem, Reason, Result};
+use crate::guides;
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
 
 /// The deepest an input may nest.
@@ -61,7 +62,9 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
     let Some(entry) = app.operations.iter().nth(index) else {
         return problems::response(&Problem::internal("an operation left the list"));
     };
+    let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).map(str::to_owned);
     match answer(app, entry, parameters, request).await {
+        Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
         Ok(answer) => success(entry, answer),
         Err(problem) => problems::response(&noted(problem, &id)),
     }
@@ -90,13 +93,19 @@ async fn answer(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, reque
         query(entry, parts.uri.query())?
     } else {
         if parts.uri.query().is_some() {
-            return Err(Problem::new(Reason::BadRequest, "A command takes no query string; its fields go in the body."));
+            return Err(Problem::new(
+                Reason::BadRequest,
+                "A command takes no query string; its fields go in the body.",
+            ));
         }
         command_body(entry, &parts.headers, body).await?
     };
     for (field, value) in given {
         if input.contains_key(&field) {
-            return Err(Problem::new(Reason::BadRequest, format!("The field {field} is given twice, in the path and beside it.")));
+            return Err(Problem::new(
+                Reason::BadRequest,
+                format!("The field {field} is given twice, in the path and beside it."),
+            ));
         }
         input.insert(field, value);
     }
@@ -119,7 +128,10 @@ fn query(entry: &Entry, query: Option<&str>) -> Result<Map<String, Value>> {
             _ => text.as_ref().into(),
         };
         if fields.insert(name.clone().into_owned(), value).is_some() {
-            return Err(Problem::new(Reason::BadRequest, format!("The field {name} is given twice in the query string.")));
+            return Err(Problem::new(
+                Reason::BadRequest,
+                format!("The field {name} is given twice in the query string."),
+            ));
         }
     }
     Ok(fields)
@@ -135,7 +147,9 @@ async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body
         };
     }
     let length_is_zero = headers.get(http::header::CONTENT_LENGTH).is_some_and(|length| length == "0");
-    let has_body = !length_is_zero && (headers.contains_key(http::header::CONTENT_LENGTH) || headers.contains_key(http::header::TRANSFER_ENCODING));
+    let has_body = !length_is_zero
+        && (headers.contains_key(http::header::CONTENT_LENGTH)
+            || headers.contains_key(http::header::TRANSFER_ENCODING));
     if !has_body && !headers.contains_key(CONTENT_TYPE) {
         return Ok(Map::new());
     }
@@ -157,11 +171,24 @@ fn idempotency_key(entry: &Entry, headers: &http::HeaderMap, input: &mut Map<Str
     if entry.input.field_type(FIELD).is_none() {
         return Ok(());
     }
-    let text = value.to_str().map_err(|_| Problem::invalid("/idempotency_key", "must be 1 to 128 visible ASCII characters"))?;
+    let text = value
+        .to_str()
+        .map_err(|_| Problem::invalid("/idempotency_key", "must be 1 to 128 visible ASCII characters"))?;
     if input.insert(FIELD.into(), text.into()).is_some() {
-        return Err(Problem::new(Reason::BadRequest, "The idempotency key is given twice, as a header and in the body."));
+        return Err(Problem::new(
+            Reason::BadRequest,
+            "The idempotency key is given twice, as a header and in the body.",
+        ));
     }
     Ok(())
+}
+
+fn markdown(text: &'static str) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/markdown; charset=utf-8")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (headers, text).into_response()
 }
 
 fn success(entry: &Entry, answer: Answer) -> Response {

@@ -12,7 +12,7 @@ use http::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
 use super::entrance::RequestId;
-use super::{authenticate, body, problems, same_origin};
+use super::{body, problems, same_origin};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
@@ -42,7 +42,8 @@ async fn asset(Path(name): Path<String>) -> Response {
 
 /// `GET /` for a browser; for anything else it is a path like any unknown one.
 async fn home(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let wants_html = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains("text/html"));
+    let wants_html =
+        headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains("text/html"));
     if !wants_html {
         return unknown().await;
     }

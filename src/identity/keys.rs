@@ -45,9 +45,7 @@ fn checksum(body: &str) -> String {
 /// Whether `text` has the form of a made key, whatever its checksum.
 fn is_made(text: &str) -> bool {
     text.len() == PREFIX.len() + RANDOM + CHECKSUM
-        && text
-            .strip_prefix(PREFIX)
-            .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        && text.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Whether `text` has the form of a made key and its checksum is right: any one changed character makes it wrong.
@@ -129,10 +127,7 @@ mod tests {
             playbooks: Playbooks::Only(vec!["support".into()]),
             sha256,
             expires_at_ms: Some(2_000),
-            usage_limit: Some(UsageLimit {
-                calls: 1_000,
-                period: UsagePeriod::Month,
-            }),
+            usage_limit: Some(UsageLimit { calls: 1_000, period: UsagePeriod::Month }),
         }
     }
 
@@ -168,12 +163,7 @@ mod tests {
         let keys = Keys::of(&[entry(sha256(text)), entry(sha256("too-short"))]);
         assert!(keys.find(text, 0).is_some());
         assert!(keys.find("too-short", 0).is_none());
-        for text in [
-            &"x".repeat(19),
-            &"x".repeat(257),
-            "a key with spaces in it",
-            "schlüssel-mit-umlaut-12",
-        ] {
+        for text in [&"x".repeat(19), &"x".repeat(257), "a key with spaces in it", "schlüssel-mit-umlaut-12"] {
             assert!(!is_possible(text), "{text}");
         }
     }

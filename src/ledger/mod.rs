@@ -101,7 +101,14 @@ impl Event {
         Self::new(Book::History, Some(playbook.to_owned()), stream.into(), kind, actor, data)
     }
 
-    fn new(book: Book, playbook: Option<String>, stream: String, kind: &'static str, actor: Actor, data: Value) -> Self {
+    fn new(
+        book: Book,
+        playbook: Option<String>,
+        stream: String,
+        kind: &'static str,
+        actor: Actor,
+        data: Value,
+    ) -> Self {
         Self { book, playbook, stream, kind, actor, id: None, causation: None, correlation: None, data }
     }
 }

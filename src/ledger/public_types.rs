@@ -61,10 +61,7 @@ pub fn is_public(kind: &str) -> bool {
 
 /// The large fields of an event of `kind`; none of a type that is not public.
 pub fn large_fields(kind: &str) -> &'static [&'static str] {
-    TYPES
-        .iter()
-        .find(|(known, _)| *known == kind)
-        .map_or(&[], |(_, fields)| fields)
+    TYPES.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, fields)| fields)
 }
 
 #[cfg(test)]

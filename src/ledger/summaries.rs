@@ -21,10 +21,7 @@ impl Called {
     /// The tool that an event's own data names.
     pub fn of(data: &Value) -> Option<Self> {
         let name = |field: &str| data[field].as_str().map(|text| clean(text, NAME));
-        Some(Self {
-            server: name("server")?,
-            tool: name("tool")?,
-        })
+        Some(Self { server: name("server")?, tool: name("tool")? })
     }
 }
 
@@ -36,10 +33,10 @@ pub fn names_its_cause(row: &Row) -> bool {
 /// The event in a sentence; `begun` is the tool that the event which led to it called.
 pub fn summary(row: &Row, begun: Option<&Called>) -> String {
     let own = Called::of(&row.data);
-    let tool = own.as_ref().or(begun).map_or_else(
-        || "A tool".to_owned(),
-        |Called { server, tool }| format!("The tool {tool} of {server}"),
-    );
+    let tool = own
+        .as_ref()
+        .or(begun)
+        .map_or_else(|| "A tool".to_owned(), |Called { server, tool }| format!("The tool {tool} of {server}"));
     match row.kind.as_str() {
         "tool_execute_started" => format!("{tool} was called by hand."),
         "tool_execute_answered" if row.data["is_error"] == true => {
@@ -50,10 +47,7 @@ pub fn summary(row: &Row, begun: Option<&Called>) -> String {
             Some(detail) => format!("{tool}, called by hand, gave no answer: “{}”.", clean(detail, TEXT)),
             None => format!("{tool}, called by hand, gave no answer."),
         },
-        other => format!(
-            "The history keeps an event “{}”.",
-            clean(&other.replace('_', " "), NAME)
-        ),
+        other => format!("The history keeps an event “{}”.", clean(&other.replace('_', " "), NAME)),
     }
 }
 
@@ -95,23 +89,14 @@ mod tests {
         let begun = Called::of(&json!({ "server": "parts", "tool": "find_part" })).unwrap();
         let told = |kind, data| summary(&row(kind, data), Some(&begun));
         assert_eq!(
-            summary(
-                &row(
-                    "tool_execute_started",
-                    json!({ "server": "parts", "tool": "find_part" })
-                ),
-                None
-            ),
+            summary(&row("tool_execute_started", json!({ "server": "parts", "tool": "find_part" })), None),
             "The tool find_part of parts was called by hand."
         );
         assert_eq!(
             [
                 told("tool_execute_answered", json!({ "is_error": false })),
                 told("tool_execute_answered", json!({ "is_error": true })),
-                told(
-                    "tool_execute_failed",
-                    json!({ "because": "timed_out", "detail": "It took\ntoo long." })
-                ),
+                told("tool_execute_failed", json!({ "because": "timed_out", "detail": "It took\ntoo long." })),
             ],
             [
                 "The tool find_part of parts, called by hand, answered.",
@@ -130,9 +115,6 @@ mod tests {
 
     #[test]
     fn a_type_without_a_sentence_of_its_own_has_one_all_the_same() {
-        assert_eq!(
-            summary(&row("run_started", json!({})), None),
-            "The history keeps an event “run started”."
-        );
+        assert_eq!(summary(&row("run_started", json!({})), None), "The history keeps an event “run started”.");
     }
 }

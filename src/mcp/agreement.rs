@@ -56,18 +56,12 @@ fn handshake(message: &Message, headers: &HeaderMap) -> Result<Agreement, RpcErr
     if differs(METHOD_HEADER, "initialize") {
         return Err(RpcError::invalid_request("The header Mcp-Method differs from method."));
     }
-    Ok(Agreement {
-        era: Era::Legacy,
-        revision: Revision::for_handshake(requested.unwrap_or_default()),
-    })
+    Ok(Agreement { era: Era::Legacy, revision: Revision::for_handshake(requested.unwrap_or_default()) })
 }
 
 fn legacy(headers: &HeaderMap) -> Result<Agreement, RpcError> {
-    let given: Vec<_> = headers
-        .get_all(VERSION_HEADER)
-        .iter()
-        .map(|value| String::from_utf8_lossy(value.as_bytes()))
-        .collect();
+    let given: Vec<_> =
+        headers.get_all(VERSION_HEADER).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     let revision = match given.as_slice() {
         [] => Some(Revision::R20250326),
         [one] => Revision::from_text(one),
@@ -102,18 +96,12 @@ fn complete(message: &Message, headers: &HeaderMap) -> Result<Agreement, RpcErro
     let words = "it must equal method";
     equal(headers, METHOD_HEADER, "Mcp-Method", &message.method, words)?;
     named(message, headers)?;
-    Ok(Agreement {
-        era: Era::Modern,
-        revision,
-    })
+    Ok(Agreement { era: Era::Modern, revision })
 }
 
 /// A modern notification needs no `_meta`; what it does carry must agree.
 fn notified(message: &Message, headers: &HeaderMap) -> Result<Agreement, RpcError> {
-    let in_body = message
-        .meta()
-        .and_then(|meta| meta.get(META_REVISION))
-        .and_then(Value::as_str);
+    let in_body = message.meta().and_then(|meta| meta.get(META_REVISION)).and_then(Value::as_str);
     let in_header = only(headers, VERSION_HEADER, "MCP-Protocol-Version")?;
     if let (Some(body), Some(header)) = (in_body, in_header)
         && body != header
@@ -138,9 +126,9 @@ fn only<'a>(headers: &'a HeaderMap, name: &str, shown: &str) -> Result<Option<&'
         (None, _) => Ok(None),
         (Some(value), None) => match value.to_str() {
             Ok(text) => Ok(Some(text.trim_matches([' ', '\t']))),
-            Err(_) => Err(RpcError::header_mismatch(format!(
-                "The header {shown} holds signs that no header may hold."
-            ))),
+            Err(_) => {
+                Err(RpcError::header_mismatch(format!("The header {shown} holds signs that no header may hold.")))
+            }
         },
         (Some(_), Some(_)) => Err(RpcError::header_mismatch(format!("The header {shown} is given twice."))),
     }
@@ -149,12 +137,8 @@ fn only<'a>(headers: &'a HeaderMap, name: &str, shown: &str) -> Result<Option<&'
 fn equal(headers: &HeaderMap, name: &str, shown: &str, wanted: &str, rule: &str) -> Result<(), RpcError> {
     match only(headers, name, shown)? {
         Some(given) if given == wanted => Ok(()),
-        Some(_) => Err(RpcError::header_mismatch(format!(
-            "The header {shown} differs: {rule}."
-        ))),
-        None => Err(RpcError::header_mismatch(format!(
-            "The header {shown} is missing: {rule}."
-        ))),
+        Some(_) => Err(RpcError::header_mismatch(format!("The header {shown} differs: {rule}."))),
+        None => Err(RpcError::header_mismatch(format!("The header {shown} is missing: {rule}."))),
     }
 }
 

@@ -18,12 +18,7 @@ const NAME: usize = 64;
 /// of [`Endpoint::Playbook`], and not looked at elsewhere.
 pub fn instructions(caller: &Caller, endpoint: Endpoint, playbook: &str, listed: &[&str]) -> String {
     let lists = |tool: &str| listed.contains(&tool);
-    let mut items = first(
-        caller,
-        endpoint,
-        playbook,
-        lists("create_definition") || lists("update_definition"),
-    );
+    let mut items = first(caller, endpoint, playbook, lists("create_definition") || lists("update_definition"));
     if lists("search") && lists("add_connection") {
         items.push(CONNECT.into());
     }
@@ -110,10 +105,7 @@ const REFUSALS: &str = "A tool that cannot do what was asked says why and what t
 
 /// A name on one line, without what could steer the text around it, cut.
 fn clean(name: &str) -> String {
-    let visible: String = name
-        .chars()
-        .filter(|c| c.is_whitespace() || !(c.is_control() || steers(*c)))
-        .collect();
+    let visible: String = name.chars().filter(|c| c.is_whitespace() || !(c.is_control() || steers(*c))).collect();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(NAME).collect()
 }
@@ -130,14 +122,8 @@ mod tests {
     use super::*;
     use crate::identity::{Permission, Permissions, Playbooks};
 
-    const OPTIONAL: [&str; 6] = [
-        "search",
-        "add_connection",
-        "list_models",
-        "answer_interaction",
-        "create_definition",
-        "update_definition",
-    ];
+    const OPTIONAL: [&str; 6] =
+        ["search", "add_connection", "list_models", "answer_interaction", "create_definition", "update_definition"];
     const ENDPOINTS: [Endpoint; 3] = [Endpoint::Own, Endpoint::Org, Endpoint::Playbook];
 
     fn key(id: &str, org: &str) -> Caller {
@@ -173,14 +159,8 @@ mod tests {
             let text = instructions(&caller, Endpoint::Own, "", &[]);
             text.split_inclusive('.').next().map(str::to_owned).unwrap()
         };
-        assert_eq!(
-            first(Caller::local("ada")),
-            "This connection acts as ada (local) in the org local."
-        );
-        assert_eq!(
-            first(key("build-bot", "acme")),
-            "This connection acts as the key build-bot in the org acme."
-        );
+        assert_eq!(first(Caller::local("ada")), "This connection acts as ada (local) in the org local.");
+        assert_eq!(first(key("build-bot", "acme")), "This connection acts as the key build-bot in the org acme.");
     }
 
     #[test]
@@ -188,18 +168,11 @@ mod tests {
         // Four bytes a character: the longest a name can be.
         for name in ["x".repeat(500), "𝒙".repeat(500)] {
             for (endpoint, listed, text) in every(&name) {
-                assert!(
-                    text.len() <= MAX_BYTES,
-                    "{} bytes at {endpoint:?} with {listed:?}",
-                    text.len()
-                );
+                assert!(text.len() <= MAX_BYTES, "{} bytes at {endpoint:?} with {listed:?}", text.len());
                 let last = text.find(CONNECT).map(|at| at + CONNECT.len());
                 let end = last.or_else(|| text.find(REPLY)).unwrap();
                 let characters = text[..end].chars().count();
-                assert!(
-                    characters <= FIRST_CHARACTERS,
-                    "{characters} characters at {endpoint:?} with {listed:?}"
-                );
+                assert!(characters <= FIRST_CHARACTERS, "{characters} characters at {endpoint:?} with {listed:?}");
             }
         }
     }
@@ -208,19 +181,13 @@ mod tests {
     fn tools_are_spoken_of_only_where_they_are_listed() {
         for (_, listed, text) in every("ada") {
             for tool in ["search", "add_connection", "answer_interaction", "list_models"] {
-                assert!(
-                    !text.contains(&format!("{tool} ")) || listed.contains(&tool),
-                    "{tool} with {listed:?}"
-                );
+                assert!(!text.contains(&format!("{tool} ")) || listed.contains(&tool), "{tool} with {listed:?}");
             }
             let lists = |tool| listed.contains(&tool);
             assert_eq!(text.contains("call search"), lists("search") && lists("add_connection"));
             assert_eq!(text.contains("list_models"), lists("list_models") && !lists("search"));
             assert_eq!(text.contains("answer_interaction"), lists("answer_interaction"));
-            assert_eq!(
-                text.contains("an overview"),
-                lists("create_definition") || lists("update_definition")
-            );
+            assert_eq!(text.contains("an overview"), lists("create_definition") || lists("update_definition"));
             assert!(text.contains("get_guide"));
         }
     }

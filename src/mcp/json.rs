@@ -27,10 +27,7 @@ pub struct Parsed {
 
 enum Open {
     List(Vec<Value>),
-    Object {
-        members: Map<String, Value>,
-        member: String,
-    },
+    Object { members: Map<String, Value>, member: String },
 }
 
 /// Reads `text`, which may open `max_depth` levels. `watched` is told the path to an object in which a member came twice
@@ -189,10 +186,8 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<Number, Fault> {
         let rest = &self.text.as_bytes()[self.at..];
-        let length = rest
-            .iter()
-            .take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'))
-            .count();
+        let length =
+            rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
         let digits = self.text.get(self.at..self.at + length).ok_or(Fault::Syntax)?;
         self.at += length;
         digits.parse().map_err(|_| Fault::Syntax)

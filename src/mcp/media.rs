@@ -15,10 +15,7 @@ pub(super) fn accepts_both(headers: &HeaderMap) -> bool {
     let accepts = |kind: &str, whole: &str| {
         // The most specific range that matches decides; of equals, one that does not exclude is enough.
         let exact = [format!("{kind}/{whole}"), format!("{kind}/*"), "*/*".to_owned()];
-        exact
-            .iter()
-            .find_map(|wanted| verdict(&ranges, wanted))
-            .unwrap_or(false)
+        exact.iter().find_map(|wanted| verdict(&ranges, wanted)).unwrap_or(false)
     };
     ranges.is_empty() || (accepts("application", "json") && accepts("text", "event-stream"))
 }
@@ -49,9 +46,7 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     };
     let Ok(kind) = kind.to_str() else { return false };
     let mut pieces = kind.split(';').map(str::trim);
-    let json = pieces
-        .next()
-        .is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    let json = pieces.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
     let utf_8 = pieces.all(|parameter| {
         let Some((name, value)) = parameter.split_once('=') else {
             return true;

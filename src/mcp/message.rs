@@ -38,14 +38,8 @@ fn watched(path: &[&str]) -> bool {
 
 /// Reads a body.
 pub(super) fn read(body: &[u8]) -> Result<Message, Refused> {
-    debug_assert!(
-        body.len() <= MAX_BODY_BYTES,
-        "the size is checked before the body is read"
-    );
-    let unread = |words: &'static str| Refused {
-        id: None,
-        error: Box::new(RpcError::parse(words)),
-    };
+    debug_assert!(body.len() <= MAX_BODY_BYTES, "the size is checked before the body is read");
+    let unread = |words: &'static str| Refused { id: None, error: Box::new(RpcError::parse(words)) };
     let text = std::str::from_utf8(body).map_err(|_| unread("The body is not UTF-8."))?;
     let parsed = json::read(text, MAX_DEPTH, watched).map_err(|fault| match fault {
         Fault::Syntax => unread("The body is not valid JSON."),
@@ -59,10 +53,7 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Refused> {
 }
 
 fn refused(id: Option<Value>, words: impl Into<std::borrow::Cow<'static, str>>) -> Refused {
-    Refused {
-        id,
-        error: Box::new(RpcError::invalid_request(words)),
-    }
+    Refused { id, error: Box::new(RpcError::invalid_request(words)) }
 }
 
 fn shaped(mut members: Map<String, Value>, repeated: Option<&str>) -> Result<Message, Refused> {
@@ -79,10 +70,7 @@ fn shaped(mut members: Map<String, Value>, repeated: Option<&str>) -> Result<Mes
         return Err(refused(id, "jsonrpc must be \"2.0\"."));
     }
     if members.contains_key("result") || members.contains_key("error") {
-        return Err(refused(
-            id,
-            "This server asks nothing of a client, so it takes no responses.",
-        ));
+        return Err(refused(id, "This server asks nothing of a client, so it takes no responses."));
     }
     let Some(Value::String(method)) = members.remove("method") else {
         return Err(refused(id, "method must be text."));

@@ -70,10 +70,7 @@ async fn handle<S: Service>(
     params: &mut Map<String, Value>,
 ) -> Result<Reply, RpcError> {
     let request = call_request(agreement, params)?;
-    let reply = |content: Answer| Reply {
-        era: agreement.era,
-        content,
-    };
+    let reply = |content: Answer| Reply { era: agreement.era, content };
     Ok(reply(match method {
         Method::Initialize => initialize(service, agreement.revision, params).await?,
         Method::Discover => discover(service).await?,
@@ -81,13 +78,7 @@ async fn handle<S: Service>(
         Method::ListTools => list("tools", LISTS_FRESH_MS, params, service.tools()).await?,
         Method::ListResources => list("resources", GUIDES_FRESH_MS, params, service.resources()).await?,
         Method::ListResourceTemplates => {
-            list(
-                "resourceTemplates",
-                GUIDES_FRESH_MS,
-                params,
-                service.resource_templates(),
-            )
-            .await?
+            list("resourceTemplates", GUIDES_FRESH_MS, params, service.resource_templates()).await?
         }
         Method::ListPrompts => list("prompts", LISTS_FRESH_MS, params, service.prompts()).await?,
         Method::CallTool => {
@@ -267,20 +258,13 @@ impl Serialize for Reply {
             cache_scope: modern.then_some("private"),
             ..Members::default()
         };
-        let plain = || Members {
-            result_type: modern.then_some("complete"),
-            ..Members::default()
-        };
+        let plain = || Members { result_type: modern.then_some("complete"), ..Members::default() };
         let members = match &self.content {
             Answer::Empty => plain(),
-            Answer::Whole(whole) => Members {
-                whole: Some(whole),
-                ..fresh(LISTS_FRESH_MS)
-            },
-            Answer::List(member, ttl_ms, items) => Members {
-                list: Some([(*member, items.as_slice())].into()),
-                ..fresh(*ttl_ms)
-            },
+            Answer::Whole(whole) => Members { whole: Some(whole), ..fresh(LISTS_FRESH_MS) },
+            Answer::List(member, ttl_ms, items) => {
+                Members { list: Some([(*member, items.as_slice())].into()), ..fresh(*ttl_ms) }
+            }
             Answer::Called(called) => Members {
                 content: Some(&called.content),
                 structured_content: called.structured.as_ref(),
@@ -288,12 +272,10 @@ impl Serialize for Reply {
                 ..plain()
             }
             .asking(called.input.as_ref(), self.era),
-            Answer::Prompted(prompted) => Members {
-                description: prompted.description.as_deref(),
-                messages: Some(&prompted.messages),
-                ..plain()
+            Answer::Prompted(prompted) => {
+                Members { description: prompted.description.as_deref(), messages: Some(&prompted.messages), ..plain() }
+                    .asking(prompted.input.as_ref(), self.era)
             }
-            .asking(prompted.input.as_ref(), self.era),
         };
         members.serialize(serializer)
     }

@@ -28,14 +28,8 @@ pub enum Era {
 
 impl Revision {
     /// Every revision, as an error or `server/discover` lists them.
-    pub const NEWEST_FIRST: [Self; 6] = [
-        Self::R20260728,
-        Self::R20251125,
-        Self::R20250618,
-        Self::R20250326,
-        Self::R20241105,
-        Self::R20241007,
-    ];
+    pub const NEWEST_FIRST: [Self; 6] =
+        [Self::R20260728, Self::R20251125, Self::R20250618, Self::R20250326, Self::R20241105, Self::R20241007];
 
     /// The revision as the protocol writes it.
     pub const fn text(self) -> &'static str {
@@ -61,9 +55,7 @@ impl Revision {
 
     /// What `initialize` answers to a client that asks for `text`: the same where it is legacy, else the newest of those.
     pub(super) fn for_handshake(text: &str) -> Self {
-        Self::from_text(text)
-            .filter(|revision| !revision.is_modern())
-            .unwrap_or(Self::R20251125)
+        Self::from_text(text).filter(|revision| !revision.is_modern()).unwrap_or(Self::R20251125)
     }
 }
 

@@ -25,11 +25,7 @@ pub struct RpcError {
 impl RpcError {
     fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
-        Self {
-            code,
-            message,
-            data: None,
-        }
+        Self { code, message, data: None }
     }
 
     /// −32700: the body is not JSON.
@@ -79,11 +75,8 @@ impl RpcError {
 
     /// −32603: the server stopped while the request was in hand (decision D41).
     pub(super) fn stopping() -> Self {
-        Self::new(
-            -32603,
-            "Playmaker stopped while it handled this request, so it may or may not have taken effect",
-        )
-        .with(json!({ "reason": "stopping" }))
+        Self::new(-32603, "Playmaker stopped while it handled this request, so it may or may not have taken effect")
+            .with(json!({ "reason": "stopping" }))
     }
 
     /// −32020: a header does not agree with the body.
@@ -93,11 +86,8 @@ impl RpcError {
 
     /// −32021: the client did not say that it can do what the tool needs of it.
     pub(super) fn missing_capability(needed: &str) -> Self {
-        Self::new(
-            -32021,
-            format!("The client did not declare the capability {needed}, which this tool needs."),
-        )
-        .with(json!({ "requiredCapabilities": { needed: {} } }))
+        Self::new(-32021, format!("The client did not declare the capability {needed}, which this tool needs."))
+            .with(json!({ "requiredCapabilities": { needed: {} } }))
     }
 
     /// −32022: a revision this server does not speak.

@@ -80,10 +80,7 @@ pub fn admit(parts: &Parts) -> Result<(), Problem> {
             "The body must be application/json in UTF-8, not encoded.",
         ));
     }
-    let length = parts
-        .headers
-        .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
+    let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     match length.and_then(|length| length.parse::<u64>().ok()) {
         Some(length) if length > MAX_BODY_BYTES as u64 => Err(too_large()),
         _ => Ok(()),
@@ -141,10 +138,7 @@ fn undeclared<S: Service>(service: &S, method: Method, era: Era, message: &messa
     }
     let needed = service.needed_capability(message.params.get("name")?.as_str()?)?;
     let declared = message.meta()?.get(agreement::META_CAPABILITIES)?;
-    declared
-        .get(needed)
-        .is_none()
-        .then(|| RpcError::missing_capability(needed))
+    declared.get(needed).is_none().then(|| RpcError::missing_capability(needed))
 }
 
 async fn handle<S: Service>(

@@ -102,30 +102,15 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// Tools alone.
-    pub const TOOLS: Self = Self {
-        resources: false,
-        prompts: false,
-    };
+    pub const TOOLS: Self = Self { resources: false, prompts: false };
     /// Tools, resources and prompts.
-    pub const ALL: Self = Self {
-        resources: true,
-        prompts: true,
-    };
+    pub const ALL: Self = Self { resources: true, prompts: true };
 }
 
 impl Serialize for Capabilities {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let offered = [
-            ("tools", true),
-            ("resources", self.resources),
-            ("prompts", self.prompts),
-        ];
-        serializer.collect_map(
-            offered
-                .into_iter()
-                .filter(|kind| kind.1)
-                .map(|kind| (kind.0, Map::new())),
-        )
+        let offered = [("tools", true), ("resources", self.resources), ("prompts", self.prompts)];
+        serializer.collect_map(offered.into_iter().filter(|kind| kind.1).map(|kind| (kind.0, Map::new())))
     }
 }
 

@@ -23,11 +23,7 @@ pub struct TakenWithin<C> {
 impl<C> TakenWithin<C> {
     /// Wraps `connection`, whose peer takes each write within `bound`.
     pub fn new(connection: C, bound: Duration) -> Self {
-        Self {
-            connection,
-            bound,
-            waiting: None,
-        }
+        Self { connection, bound, waiting: None }
     }
 
     fn bounded<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {

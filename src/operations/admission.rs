@@ -29,7 +29,9 @@ pub fn permission(entry: &Entry, caller: &Caller) -> Result<()> {
         return Ok(());
     }
     let needed = match entry.declaration.needs {
-        Needs::Any(permissions) => permissions.iter().map(|permission| permission.word()).collect::<Vec<_>>().join(" or "),
+        Needs::Any(permissions) => {
+            permissions.iter().map(|permission| permission.word()).collect::<Vec<_>>().join(" or ")
+        }
         Needs::Caller | Needs::Session => "a person at Studio's page".to_owned(),
     };
     Err(Problem::forbidden(format!("This needs {needed}, which this credential does not have.")))

@@ -4,8 +4,8 @@
 
 pub mod admission;
 mod incident;
-mod operation;
 pub mod openapi;
+mod operation;
 pub mod schema;
 pub mod words;
 

@@ -113,8 +113,7 @@ fn fields(entry: &Entry) -> (Vec<Value>, Option<Value>) {
 fn problem() -> Value {
     let reasons: Vec<&str> = Reason::ALL.iter().map(|reason| reason.word()).collect();
     let text = json!({ "type": "string" });
-    let issue =
-        json!({ "type": "object", "properties": { "detail": text, "pointer": text }, "required": ["detail", "pointer"] });
+    let issue = json!({ "type": "object", "properties": { "detail": text, "pointer": text }, "required": ["detail", "pointer"] });
     json!({
         "type": "object",
         "required": ["type", "title", "status", "detail", "reason"],

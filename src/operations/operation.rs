@@ -45,9 +45,13 @@ impl Scope {
 /// The method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// Reads.
     Get,
+    /// Makes or does.
     Post,
+    /// Sets.
     Put,
+    /// Ends.
     Delete,
 }
 
@@ -77,7 +81,9 @@ pub enum Needs {
 /// Whether what an operation does may be beyond undoing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destructive {
+    /// It never is.
     No,
+    /// It always may be.
     Yes,
     /// While any tool server is configured or people may add connections.
     WhileToolsMayChange,
@@ -238,6 +244,11 @@ pub trait Operation: Send + Sync + 'static {
     /// The result in plain words for the person (`mcp.md` 12).
     fn summary(context: &Context, output: &Self::Output) -> String;
 
+    /// The output as Markdown, for HTTP callers that prefer it; few operations have one.
+    fn markdown(_output: &Self::Output) -> Option<&'static str> {
+        None
+    }
+
     /// What it does, for this caller.
     fn description(_offer: &Offer<'_>) -> Cow<'static, str> {
         Cow::Borrowed(Self::DECLARATION.description)
@@ -255,6 +266,8 @@ pub struct Answer {
     pub output: Box<RawValue>,
     /// The output in words.
     pub summary: String,
+    /// The output as Markdown, where there is one.
+    pub markdown: Option<&'static str>,
 }
 
 type Run = fn(Context, Value) -> BoxFuture<'static, Result<Answer>>;
@@ -316,5 +329,9 @@ async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
     // The schema took it already: what still fails here is ours to mend, but the caller can act on the words.
     let input = serde_json::from_value(input).map_err(|error| Problem::invalid("", error.to_string()))?;
     let output = O::run(context.clone(), input).await?;
-    Ok(Answer { summary: O::summary(&context, &output), output: serde_json::value::to_raw_value(&output)? })
+    Ok(Answer {
+        summary: O::summary(&context, &output),
+        markdown: O::markdown(&output),
+        output: serde_json::value::to_raw_value(&output)?,
+    })
 }

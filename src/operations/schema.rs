@@ -23,6 +23,8 @@ impl InputSchema {
         let settings = SchemaSettings::draft2020_12().for_deserialize();
         let mut schema = generate::<T>(settings);
         if let Some(object) = schema.as_object_mut() {
+            // The words on the Rust type are for readers of the code.
+            object.remove("description");
             object.entry("properties").or_insert_with(|| json!({}));
             object.entry("required").or_insert_with(|| json!([]));
             object.insert("additionalProperties".into(), false.into());
@@ -74,10 +76,15 @@ fn tidy(schema: &mut Value) {
     if object.get("title").is_some_and(Value::is_string) {
         object.remove("title");
     }
-    if object.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint") || format.starts_with("int")) {
+    if object
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|format| format.starts_with("uint") || format.starts_with("int"))
+    {
         object.remove("format");
     }
     drop_null(object);
+    words_only(object);
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         properties.values_mut().for_each(tidy);
     }
@@ -90,6 +97,22 @@ fn tidy(schema: &mut Value) {
         if let Some(Value::Array(branches)) = object.get_mut(keyword) {
             branches.iter_mut().for_each(tidy);
         }
+    }
+}
+
+/// A choice of fixed texts, each with words for readers of the code, becomes a plain list of them.
+fn words_only(object: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = object.get("oneOf") else { return };
+    let listed = |branch: &Value| match (branch.get("const"), branch.get("enum")) {
+        (Some(one), _) => Some(vec![one.clone()]),
+        (None, Some(Value::Array(many))) => Some(many.clone()),
+        _ => None,
+    };
+    let texts: Option<Vec<Vec<Value>>> = branches.iter().map(listed).collect();
+    if let Some(texts) = texts.map(|texts| texts.concat()).filter(|texts| texts.iter().all(Value::is_string)) {
+        object.remove("oneOf");
+        object.insert("type".into(), "string".into());
+        object.insert("enum".into(), texts.into());
     }
 }
 
@@ -126,7 +149,8 @@ pub fn issues_of(error: &jsonschema::ValidationError<'_>, issues: &mut Vec<Issue
             let name = property.as_str().unwrap_or_default();
             issues.push(Issue::new(format!("{at}/{}", escape(name)), "is required and missing"));
         }
-        ValidationErrorKind::AdditionalProperties { unexpected } | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
             for name in unexpected {
                 issues.push(Issue::new(format!("{at}/{}", escape(name)), "is not a field here"));
             }
@@ -160,7 +184,9 @@ fn words(kind: &ValidationErrorKind) -> String {
         ValidationErrorKind::Format { format } => format!("must be a {format}"),
         ValidationErrorKind::Pattern { pattern } => pattern_words(pattern),
         ValidationErrorKind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => "fits none of the forms it may have".into(),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+            "fits none of the forms it may have".into()
+        }
         ValidationErrorKind::OneOfMultipleValid { .. } => "fits more than one of the forms it may have".into(),
         ValidationErrorKind::PropertyNames { .. } => "has a member whose name is not allowed".into(),
         other => format!("does not fit its schema ({})", other.keyword()),
@@ -194,5 +220,9 @@ fn types(kind: &TypeKind) -> String {
 
 fn list(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    options.iter().map(|option| option.as_str().map_or_else(|| option.to_string(), str::to_owned)).collect::<Vec<_>>().join(", ")
+    options
+        .iter()
+        .map(|option| option.as_str().map_or_else(|| option.to_string(), str::to_owned))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -26,7 +26,9 @@ pub fn is_id(text: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Takes commands.
     Active,
+    /// Readable, for good.
     Retired,
 }
 
@@ -117,7 +119,10 @@ pub fn unknown() -> Problem {
 
 /// The refusal of a command to a retired playbook.
 pub fn retired() -> Problem {
-    Problem::conflict("retired", "The playbook is retired for good: its history stays readable, but nothing in it changes.")
+    Problem::conflict(
+        "retired",
+        "The playbook is retired for good: its history stays readable, but nothing in it changes.",
+    )
 }
 
 /// Makes a playbook, active and empty. `taken` when the id is or ever was used.

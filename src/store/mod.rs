@@ -82,7 +82,9 @@ impl Store {
     /// Opens `url` (`sqlite:path` or `postgres://…`), making file and folder when missing, and brings the tables up to date.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         let store = if url.starts_with("sqlite:") { open_sqlite(url).await? } else { open_postgres(url).await? };
-        migrations::run(&store.pool).await.map_err(|error| OpenError(format!("the tables could not be brought up to date: {error}")))?;
+        migrations::run(&store.pool)
+            .await
+            .map_err(|error| OpenError(format!("the tables could not be brought up to date: {error}")))?;
         Ok(store)
     }
 

@@ -102,10 +102,7 @@ impl Cursor {
             ));
         }
         serde_json::from_value(key).map(Some).map_err(|_| {
-            Problem::invalid(
-                "/cursor",
-                "is no cursor of this list; leave it out to begin at the first page",
-            )
+            Problem::invalid("/cursor", "is no cursor of this list; leave it out to begin at the first page")
         })
     }
 }
@@ -123,10 +120,7 @@ impl Subject {
 
     /// The cursor after the row of `key`.
     pub fn cursor(&self, key: &impl Serialize) -> Result<String> {
-        let written = Written {
-            subject: self.0.clone(),
-            key: serde_json::to_value(key)?,
-        };
+        let written = Written { subject: self.0.clone(), key: serde_json::to_value(key)? };
         Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&written)?))
     }
 }
@@ -163,10 +157,7 @@ mod tests {
         let foreign = cursor.read::<i64>(&other).unwrap_err();
         let broken = Cursor::given("17").read::<i64>(&subject).unwrap_err();
         for refusal in [&foreign, &broken] {
-            assert_eq!(
-                (refusal.status(), refusal.issues()[0].pointer.as_str()),
-                (422, "/cursor")
-            );
+            assert_eq!((refusal.status(), refusal.issues()[0].pointer.as_str()), (422, "/cursor"));
         }
         assert_ne!(foreign.detail(), broken.detail());
     }
@@ -179,10 +170,7 @@ mod tests {
     #[test]
     fn a_limit_is_a_whole_number_from_1_to_100() {
         let rows = |value| serde_json::from_value::<Limit>(value).map(Limit::rows).ok();
-        assert_eq!(
-            [rows(json!(1)), rows(json!(100)), rows(json!(20.0))],
-            [Some(1), Some(100), Some(20)]
-        );
+        assert_eq!([rows(json!(1)), rows(json!(100)), rows(json!(20.0))], [Some(1), Some(100), Some(20)]);
         for bad in [json!(0), json!(101), json!(-1), json!(1.5), json!("20"), json!(null)] {
             assert_eq!(rows(bad.clone()), None, "{bad}");
         }

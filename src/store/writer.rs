@@ -101,7 +101,9 @@ impl Writer {
             let (done, waited) = oneshot::channel();
             let run: Run = Box::new(move |_| {
                 Box::pin(async move {
-                    let finish: Finish = Box::new(move |_| drop(done.send(())));
+                    let finish: Finish = Box::new(move |_| {
+                        let _ = done.send(());
+                    });
                     (true, finish)
                 })
             });

@@ -27,51 +27,28 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let script = "text/javascript; charset=utf-8";
     vec![
         embed("studio.css", css, include_bytes!("../../templates/static/studio.css")),
-        embed(
-            "approval.js",
-            script,
-            include_bytes!("../../templates/static/approval.js"),
-        ),
+        embed("approval.js", script, include_bytes!("../../templates/static/approval.js")),
         embed("copy.js", script, include_bytes!("../../templates/static/copy.js")),
-        embed(
-            "mark.svg",
-            "image/svg+xml",
-            include_bytes!("../../templates/static/mark.svg"),
-        ),
+        embed("mark.svg", "image/svg+xml", include_bytes!("../../templates/static/mark.svg")),
     ]
 });
 
 fn embed(name: &'static str, content_type: &'static str, content: &'static [u8]) -> Asset {
     let digest = digest::digest(&digest::SHA256, content);
-    let short: String = digest
-        .as_ref()
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let short: String = digest.as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
-    Asset {
-        name,
-        url: format!("{ASSETS_PATH}{stem}-{short}.{end}"),
-        content_type,
-        content,
-    }
+    Asset { name, url: format!("{ASSETS_PATH}{stem}-{short}.{end}"), content_type, content }
 }
 
 /// The content type and the bytes of an asset, by its name in an address (what follows [`ASSETS_PATH`]).
 pub fn asset(path: &str) -> Option<(&'static str, &'static [u8])> {
-    let found = ASSETS
-        .iter()
-        .find(|asset| asset.url.strip_prefix(ASSETS_PATH) == Some(path))?;
+    let found = ASSETS.iter().find(|asset| asset.url.strip_prefix(ASSETS_PATH) == Some(path))?;
     Some((found.content_type, found.content))
 }
 
 /// The address of an asset on this server, by the name of its file; empty for a file that is none.
 pub fn asset_url(name: &str) -> &'static str {
-    ASSETS
-        .iter()
-        .find(|asset| asset.name == name)
-        .map_or("", |asset| asset.url.as_str())
+    ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| asset.url.as_str())
 }
 
 /// The answer to a request for an asset, or `None` where there is none of that name.
@@ -83,10 +60,7 @@ pub fn asset_response(path: &str) -> Option<Response> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(KEEP));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(
-        HeaderName::from_static("cross-origin-resource-policy"),
-        HeaderValue::from_static("same-origin"),
-    );
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
     Some(response)
 }
 
@@ -123,9 +97,7 @@ mod tests {
     #[test]
     fn nothing_is_loaded_from_elsewhere() {
         for asset in ASSETS.iter() {
-            let text = std::str::from_utf8(asset.content)
-                .unwrap()
-                .replace("http://www.w3.org/2000/svg", "");
+            let text = std::str::from_utf8(asset.content).unwrap().replace("http://www.w3.org/2000/svg", "");
             for foreign in ["http://", "https://", "@import", "url("] {
                 assert!(!text.contains(foreign), "{} holds {foreign}", asset.name);
             }

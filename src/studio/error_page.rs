@@ -29,12 +29,7 @@ pub fn error_page(problem: &Problem) -> Response {
         .as_str()
         .map(|instance| Text::new(instance.strip_prefix("urn:uuid:").unwrap_or(instance)));
     let status = StatusCode::from_u16(problem.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let template = ErrorPage {
-        title,
-        detail: Text::new(detail),
-        next,
-        incident,
-    };
+    let template = ErrorPage { title, detail: Text::new(detail), next, incident };
     let mut response = page(status, &template);
     advise(&mut response, problem);
     response
@@ -53,35 +48,20 @@ pub(super) fn advise(response: &mut Response, problem: &Problem) {
 /// What happened and what to do, by status.
 fn words(status: u16) -> (&'static str, &'static str) {
     match status {
-        401 => (
-            "This page needs you to be known",
-            "Nothing was changed. Open the page the way your agent told you.",
-        ),
+        401 => ("This page needs you to be known", "Nothing was changed. Open the page the way your agent told you."),
         403 => (
             "This is not open to you",
             "Nothing was changed. Open the page from its own address in this browser and try once more.",
         ),
-        404 => (
-            "There is nothing at this address",
-            "Nothing was changed. Check the address, or go to the first page.",
-        ),
-        405 => (
-            "This page cannot be used that way",
-            "Nothing was changed. Open the page again and use its buttons.",
-        ),
+        404 => ("There is nothing at this address", "Nothing was changed. Check the address, or go to the first page."),
+        405 => ("This page cannot be used that way", "Nothing was changed. Open the page again and use its buttons."),
         429 => ("Too many tries", "Nothing was changed. Wait a little, then try again."),
         500 => (
             "Something went wrong",
             "Load the page again to see how things stand. If it stays so, tell whoever runs this server.",
         ),
-        503 => (
-            "This does not work right now",
-            "Nothing was changed. Wait a little, then try again.",
-        ),
-        _ => (
-            "That did not work",
-            "Nothing was changed. Go back, look over what you gave and try again.",
-        ),
+        503 => ("This does not work right now", "Nothing was changed. Wait a little, then try again."),
+        _ => ("That did not work", "Nothing was changed. Go back, look over what you gave and try again."),
     }
 }
 

@@ -19,10 +19,7 @@ pub(super) async fn html_of(response: Response) -> String {
 /// The words of a page as they are read, without tags.
 pub(super) fn words_of(html: &str) -> String {
     let body = html.split_once("<body>").map_or(html, |(_, body)| body);
-    let text: String = body
-        .split('<')
-        .map(|part| part.split_once('>').map_or("", |(_, words)| words))
-        .collect();
+    let text: String = body.split('<').map(|part| part.split_once('>').map_or("", |(_, words)| words)).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -39,10 +36,7 @@ fn line(name: &str, title: &str, host: &str, status: &str, because: Option<(&str
 
 /// The first page in local mode, with connections in every standing.
 pub(super) fn home_local() -> HomeView {
-    let waits = (
-        "connection_pending",
-        "Waits until a person opens the link your agent was given and approves.",
-    );
+    let waits = ("connection_pending", "Waits until a person opens the link your agent was given and approves.");
     let broken = (
         "connection_broken",
         "The key was refused. A person reconnects it in Studio, or remove it with remove_connection and add it again.",
@@ -68,10 +62,7 @@ pub(super) fn home_local() -> HomeView {
 
 /// The first page of a server of keys alone.
 pub(super) fn home_keys() -> HomeView {
-    HomeView {
-        address: "http://playmaker.internal.example:5555".into(),
-        access: Access::Keys,
-    }
+    HomeView { address: "http://playmaker.internal.example:5555".into(), access: Access::Keys }
 }
 
 /// A connection that waits to be approved in the way given.
@@ -171,15 +162,8 @@ fn ended_pages() -> Vec<(&'static str, Response)> {
     let mut warned = connected.clone();
     warned.warning =
         Some("The server let the key in but did not list its tools (403). Some tools may be refused.".into());
-    let other = LinkView::OtherPerson {
-        adder: "Ada Lovelace".into(),
-        signed_in_as: "Grace Hopper".into(),
-    };
-    let not_allowed = LinkView::NotAllowed {
-        link: "link_a".into(),
-        csrf: "c5rf".into(),
-        title: title(),
-    };
+    let other = LinkView::OtherPerson { adder: "Ada Lovelace".into(), signed_in_as: "Grace Hopper".into() };
+    let not_allowed = LinkView::NotAllowed { link: "link_a".into(), csrf: "c5rf".into(), title: title() };
     vec![
         ("connected", connect(&LinkView::Connected(connected))),
         ("connected-warning", connect(&LinkView::Connected(warned))),
@@ -193,10 +177,7 @@ fn ended_pages() -> Vec<(&'static str, Response)> {
 }
 
 fn other_pages() -> Vec<(&'static str, Response)> {
-    let closed = HomeView {
-        address: "http://192.0.2.1:5555".into(),
-        access: Access::Closed,
-    };
+    let closed = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed };
     let missing = Problem::not_found("There is no page /nowhere on this server.");
     let foreign = Problem::forbidden("The request did not come from a page of this server.");
     let internal = Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into());
@@ -213,10 +194,7 @@ fn other_pages() -> Vec<(&'static str, Response)> {
 #[tokio::test]
 #[ignore = "writes every page as a file, to be looked at"]
 async fn write_every_page() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a folder for a person's eyes, no setting of the server"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a folder for a person's eyes, no setting of the server")]
     let folder = std::path::PathBuf::from(std::env::var("STUDIO_GALLERY").expect("STUDIO_GALLERY names a folder"));
     std::fs::create_dir_all(folder.join("static")).unwrap();
     for name in ["studio.css", "approval.js", "copy.js", "mark.svg"] {

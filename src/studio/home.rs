@@ -81,10 +81,7 @@ impl HomePage<'_> {
             Access::Keys => " --header \"Authorization: Bearer YOUR_KEY\"",
             Access::Local { .. } | Access::Closed => "",
         };
-        format!(
-            "claude mcp add --transport http playmaker {}{credential}",
-            self.endpoint()
-        )
+        format!("claude mcp add --transport http playmaker {}{credential}", self.endpoint())
     }
 }
 
@@ -101,10 +98,7 @@ mod tests {
     #[tokio::test]
     async fn it_says_how_an_agent_reaches_the_server() {
         let html = words_of(&html_of(home(&home_local())).await);
-        assert!(
-            html.contains("claude mcp add --transport http playmaker http://localhost:5555/mcp"),
-            "{html}"
-        );
+        assert!(html.contains("claude mcp add --transport http playmaker http://localhost:5555/mcp"), "{html}");
         assert!(html.contains("No sign-in on this machine"));
         assert!(html.contains("tunnel"));
     }
@@ -127,10 +121,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_server_says_what_to_do() {
-        let view = HomeView {
-            address: "http://192.0.2.1:5555".into(),
-            access: Access::Closed,
-        };
+        let view = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed };
         assert!(words_of(&html_of(home(&view)).await).contains("playmaker key create"));
     }
 }

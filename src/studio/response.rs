@@ -79,11 +79,8 @@ mod tests {
     #[test]
     fn every_page_carries_the_headers_of_the_sheet() {
         let response = page(StatusCode::FORBIDDEN, &Words("no"));
-        let mut headers: Vec<String> = response
-            .headers()
-            .iter()
-            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
-            .collect();
+        let mut headers: Vec<String> =
+            response.headers().iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
         headers.sort();
         insta::assert_snapshot!(format!("{}\n{}", response.status(), headers.join("\n")), @r"
         403 Forbidden

@@ -109,10 +109,7 @@ impl HttpsLink {
     pub fn new(address: &str) -> Option<Self> {
         let url = Url::parse(address).ok()?;
         let fit = url.scheme() == "https" && url.has_host() && url.username().is_empty() && url.password().is_none();
-        fit.then(|| Self {
-            host: Host::of(url.as_str()),
-            address: url.into(),
-        })
+        fit.then(|| Self { host: Host::of(url.as_str()), address: url.into() })
     }
 
     /// Where it leads, told beside the link.

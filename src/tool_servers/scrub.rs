@@ -23,12 +23,7 @@ const EXACT_DIGITS: usize = 15;
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// All that a browser's `encodeURIComponent` encodes.
-const COMPONENT: &AsciiSet = &RESERVED
-    .remove(b'!')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')');
+const COMPONENT: &AsciiSet = &RESERVED.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
 
 /// Finds the secrets of one server, as they are and in the forms a server may send them back in.
 ///
@@ -67,10 +62,7 @@ impl Scrubber {
             add_base64(&mut texts, secret);
             add_percent(&mut texts, secret);
         }
-        Self {
-            texts: Search::new(&texts),
-            numbers: Search::new(&numbers),
-        }
+        Self { texts: Search::new(&texts), numbers: Search::new(&numbers) }
     }
 
     /// `text` with every secret replaced.
@@ -108,9 +100,7 @@ impl Scrubber {
             Value::String(text) => self.texts.finds(text),
             Value::Number(number) => self.finds_number(number),
             Value::Array(items) => items.iter().any(|item| self.finds(item)),
-            Value::Object(members) => members
-                .iter()
-                .any(|(key, member)| self.texts.finds(key) || self.finds(member)),
+            Value::Object(members) => members.iter().any(|(key, member)| self.texts.finds(key) || self.finds(member)),
             Value::Null | Value::Bool(_) => false,
         }
     }
@@ -239,11 +229,7 @@ fn add_json(patterns: &mut BTreeSet<String>, secret: &str) {
             }
             for unit in character.encode_utf16(&mut [0; 2]) {
                 // Writing to a `String` does not fail.
-                let _ = if upper {
-                    write!(ascii, "\\u{unit:04X}")
-                } else {
-                    write!(ascii, "\\u{unit:04x}")
-                };
+                let _ = if upper { write!(ascii, "\\u{unit:04X}") } else { write!(ascii, "\\u{unit:04x}") };
             }
         }
         patterns.insert(ascii.replace('/', "\\/"));

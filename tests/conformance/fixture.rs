@@ -30,11 +30,7 @@ fn all(values: Vec<Value>) -> Result<Vec<Json>, RpcError> {
 
 impl Service for Fixture {
     fn server(&self) -> ServerInfo {
-        ServerInfo {
-            name: "conformance-fixture",
-            title: "Conformance fixture",
-            version: env!("CARGO_PKG_VERSION"),
-        }
+        ServerInfo { name: "conformance-fixture", title: "Conformance fixture", version: env!("CARGO_PKG_VERSION") }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -120,10 +116,7 @@ async fn endpoint(request: Request) -> Response<Body> {
 }
 
 #[tokio::main]
-#[expect(
-    clippy::print_stdout,
-    reason = "the script that starts the fixture reads its address"
-)]
+#[expect(clippy::print_stdout, reason = "the script that starts the fixture reads its address")]
 async fn main() -> std::io::Result<()> {
     let port = std::env::args().nth(1).and_then(|port| port.parse().ok()).unwrap_or(0);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;

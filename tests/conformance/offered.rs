@@ -14,10 +14,7 @@ const TOOLS: [(&str, &str); 17] = [
     ("test_image_content", "Answers an image."),
     ("test_audio_content", "Answers a sound."),
     ("test_embedded_resource", "Answers a resource."),
-    (
-        "test_multiple_content_types",
-        "Answers a text, an image and a resource.",
-    ),
+    ("test_multiple_content_types", "Answers a text, an image and a resource."),
     ("test_error_handling", "Fails."),
     ("test_missing_capability", "Needs a client that samples."),
     ("test_logging_tool", "Logs nothing to the client."),
@@ -25,26 +22,11 @@ const TOOLS: [(&str, &str); 17] = [
     ("test_input_required_result_elicitation", "Asks for a name first."),
     ("test_input_required_result_sampling", "Asks a model first."),
     ("test_input_required_result_list_roots", "Asks for the roots first."),
-    (
-        "test_input_required_result_request_state",
-        "Asks to confirm, and keeps a state.",
-    ),
-    (
-        "test_input_required_result_multiple_inputs",
-        "Asks three things at once.",
-    ),
-    (
-        "test_input_required_result_multi_round",
-        "Asks twice, one after the other.",
-    ),
-    (
-        "test_input_required_result_tampered_state",
-        "Asks to confirm, and checks its state.",
-    ),
-    (
-        "test_input_required_result_capabilities",
-        "Asks only what the client can answer.",
-    ),
+    ("test_input_required_result_request_state", "Asks to confirm, and keeps a state."),
+    ("test_input_required_result_multiple_inputs", "Asks three things at once."),
+    ("test_input_required_result_multi_round", "Asks twice, one after the other."),
+    ("test_input_required_result_tampered_state", "Asks to confirm, and checks its state."),
+    ("test_input_required_result_capabilities", "Asks only what the client can answer."),
 ];
 
 pub fn tools() -> Vec<Value> {
@@ -97,25 +79,17 @@ pub fn call(name: &str) -> Result<Option<CallResult>, RpcError> {
         "test_simple_text" => vec![json!({ "type": "text", "text": "This is a simple text response for testing." })],
         "test_image_content" => vec![image()],
         "test_audio_content" => vec![json!({ "type": "audio", "data": WAV, "mimeType": "audio/wav" })],
-        "test_embedded_resource" => vec![embedded(
-            "test://embedded-resource",
-            "text/plain",
-            "This is an embedded resource content.",
-        )],
+        "test_embedded_resource" => {
+            vec![embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")]
+        }
         "test_multiple_content_types" => vec![
             json!({ "type": "text", "text": "Multiple content types test:" }),
             image(),
-            embedded(
-                "test://mixed-content-resource",
-                "application/json",
-                r#"{"test":"data","value":123}"#,
-            ),
+            embedded("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
         ],
         "test_error_handling" => {
             return Ok(Some(CallResult {
-                content: vec![Content::Text(
-                    "This tool intentionally returns an error for testing".to_owned(),
-                )],
+                content: vec![Content::Text("This tool intentionally returns an error for testing".to_owned())],
                 is_error: true,
                 ..CallResult::default()
             }));
@@ -126,10 +100,7 @@ pub fn call(name: &str) -> Result<Option<CallResult>, RpcError> {
         _ => return Ok(None),
     };
     let content = blocks.iter().map(|block| Json::of(block).map(Content::Block));
-    Ok(Some(CallResult {
-        content: content.collect::<Result<_, _>>()?,
-        ..CallResult::default()
-    }))
+    Ok(Some(CallResult { content: content.collect::<Result<_, _>>()?, ..CallResult::default() }))
 }
 
 pub fn resources() -> Vec<Value> {
@@ -187,21 +158,12 @@ pub fn prompt(name: &str, arguments: &Map<String, Value>) -> Result<PromptMessag
             vec![text(&format!("Prompt with arguments: arg1='{first}', arg2='{second}'"))]
         }
         "test_prompt_with_embedded_resource" => vec![
-            embedded(
-                word("resourceUri")?,
-                "text/plain",
-                "Embedded resource content for testing.",
-            ),
+            embedded(word("resourceUri")?, "text/plain", "Embedded resource content for testing."),
             text("Please process the embedded resource above."),
         ],
         "test_prompt_with_image" => vec![image(), text("Please analyze the image above.")],
         _ => return Err(RpcError::unknown_prompt(name)),
     };
-    let messages = blocks
-        .iter()
-        .map(|content| Json::of(&json!({ "role": "user", "content": content })));
-    Ok(PromptMessages {
-        messages: messages.collect::<Result<_, _>>()?,
-        ..PromptMessages::default()
-    })
+    let messages = blocks.iter().map(|content| Json::of(&json!({ "role": "user", "content": content })));
+    Ok(PromptMessages { messages: messages.collect::<Result<_, _>>()?, ..PromptMessages::default() })
 }

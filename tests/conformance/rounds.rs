@@ -37,12 +37,7 @@ fn sampling(key: &'static str, text: &str) -> Question {
 }
 
 fn roots() -> Question {
-    Question {
-        key: "client_roots",
-        method: "roots/list",
-        params: json!({}),
-        answer: "roots",
-    }
+    Question { key: "client_roots", method: "roots/list", params: json!({}), answer: "roots" }
 }
 
 /// Whether the client says it can answer the question.
@@ -53,11 +48,7 @@ fn can_answer(question: &Question, capabilities: &Map<String, Value>) -> bool {
 
 fn seal(step: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, b"known to this fixture alone");
-    let tag: String = hmac::sign(&key, step.as_bytes())
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let tag: String = hmac::sign(&key, step.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{step}.{tag}")
 }
 
@@ -69,22 +60,12 @@ fn asked(questions: &[Question], state: Option<&str>) -> Result<InputRequired, R
             (question.key.to_owned(), request)
         })
         .collect();
-    Ok(InputRequired {
-        requests: Json::of(&requests)?,
-        state: state.map(seal),
-    })
+    Ok(InputRequired { requests: Json::of(&requests)?, state: state.map(seal) })
 }
 
 fn answered(questions: &[Question], request: &CallRequest) -> bool {
-    let answer = |key: &str| {
-        request
-            .input_responses
-            .as_ref()
-            .and_then(|responses| responses.get(key))
-    };
-    questions
-        .iter()
-        .all(|question| answer(question.key).is_some_and(|answer| answer.get(question.answer).is_some()))
+    let answer = |key: &str| request.input_responses.as_ref().and_then(|responses| responses.get(key));
+    questions.iter().all(|question| answer(question.key).is_some_and(|answer| answer.get(question.answer).is_some()))
 }
 
 /// What is still to be asked, if anything.
@@ -98,20 +79,16 @@ fn next(name: &str, request: &CallRequest) -> Result<Option<InputRequired>, RpcE
             let message = "What context should the prompt use?";
             (vec![form("user_context", message, "context", "string")], None)
         }
-        "test_input_required_result_sampling" => (
-            vec![sampling("capital_question", "What is the capital of France?")],
-            None,
-        ),
+        "test_input_required_result_sampling" => {
+            (vec![sampling("capital_question", "What is the capital of France?")], None)
+        }
         "test_input_required_result_list_roots" => (vec![roots()], None),
         "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {
             (vec![confirm()], Some("confirm"))
         }
         "test_input_required_result_multiple_inputs" => {
             let name = form("user_name", "What is your name?", "name", "string");
-            (
-                vec![name, sampling("greeting", "Generate a greeting"), roots()],
-                Some("three"),
-            )
+            (vec![name, sampling("greeting", "Generate a greeting"), roots()], Some("three"))
         }
         "test_input_required_result_capabilities" => {
             let name = form("user_name", "What is your name?", "name", "string");
@@ -126,9 +103,9 @@ fn next(name: &str, request: &CallRequest) -> Result<Option<InputRequired>, RpcE
         return asked(&questions, state).map(Some);
     }
     match (state, request.request_state.as_deref()) {
-        (Some(step), given) if given != Some(seal(step).as_str()) => Err(RpcError::invalid_params(
-            "The requestState is not one this server gave.",
-        )),
+        (Some(step), given) if given != Some(seal(step).as_str()) => {
+            Err(RpcError::invalid_params("The requestState is not one this server gave."))
+        }
         _ => Ok(None),
     }
 }
@@ -139,9 +116,9 @@ fn two_rounds(request: &CallRequest) -> Result<Option<InputRequired>, RpcError> 
     match request.request_state.as_deref() {
         Some(state) if state == seal("first") && answered(&first, request) => asked(&second, Some("second")).map(Some),
         Some(state) if state == seal("second") && answered(&second, request) => Ok(None),
-        Some(state) if state != seal("first") && state != seal("second") => Err(RpcError::invalid_params(
-            "The requestState is not one this server gave.",
-        )),
+        Some(state) if state != seal("first") && state != seal("second") => {
+            Err(RpcError::invalid_params("The requestState is not one this server gave."))
+        }
         _ => asked(&first, Some("first")).map(Some),
     }
 }
@@ -152,19 +129,11 @@ pub fn call(name: &str, request: &CallRequest) -> Result<CallResult, RpcError> {
         Some(_) => Vec::new(),
         None => vec![Content::Text("Thank you: everything asked was answered.".to_owned())],
     };
-    Ok(CallResult {
-        content,
-        input,
-        ..CallResult::default()
-    })
+    Ok(CallResult { content, input, ..CallResult::default() })
 }
 
 pub fn prompt(request: &CallRequest) -> Result<PromptMessages, RpcError> {
     let input = next("test_input_required_result_prompt", request)?;
     let message = json!({ "role": "user", "content": { "type": "text", "text": "Use the context given." } });
-    Ok(PromptMessages {
-        messages: vec![Json::of(&message)?],
-        input,
-        ..PromptMessages::default()
-    })
+    Ok(PromptMessages { messages: vec![Json::of(&message)?], input, ..PromptMessages::default() })
 }

@@ -10,10 +10,8 @@ use super::{Environment, Settings, load};
 
 /// Loads variables, with `file` as the file `playmaker.yaml` when there is one.
 fn loaded(variables: &[(&str, &str)], file: Option<&str>) -> Result<Settings, String> {
-    let mut environment: Environment = variables
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
+    let mut environment: Environment =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     if file.is_some() {
         environment.insert("CONFIG_FILE".to_owned(), "playmaker.yaml".to_owned());
     }
@@ -27,10 +25,7 @@ fn loaded(variables: &[(&str, &str)], file: Option<&str>) -> Result<Settings, St
 
 /// The settings of a file alone.
 fn of_file(text: &str) -> Settings {
-    match loaded(
-        &[("DESK_KEY", "desk-secret-1"), ("FILES_KEY", "files-secret-1")],
-        Some(text),
-    ) {
+    match loaded(&[("DESK_KEY", "desk-secret-1"), ("FILES_KEY", "files-secret-1")], Some(text)) {
         Ok(settings) => settings,
         Err(line) => panic!("refused: {line}"),
     }

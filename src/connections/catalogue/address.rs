@@ -49,7 +49,7 @@ impl<'a> Template<'a> {
         };
         if text.chars().any(|c| !c.is_ascii_graphic() || c == '\\' || c == '#') {
             return Err(
-                "expected an address of visible ASCII characters, without backslash and without fragment".into(),
+                "expected an address of visible ASCII characters, without backslash and without fragment".into()
             );
         }
         let cut = after.find(['/', '?']).unwrap_or(after.len());
@@ -57,21 +57,14 @@ impl<'a> Template<'a> {
         if authority.is_empty() || authority.contains('@') {
             return Err("expected an address with a host, and without user or password".into());
         }
-        let template = Self {
-            scheme,
-            authority,
-            rest,
-        };
+        let template = Self { scheme, authority, rest };
         template.check()?;
         Ok(template)
     }
 
     /// Names of its placeholders, in order.
     pub(super) fn names(&self) -> Vec<&'a str> {
-        pieces(self.authority)
-            .chain(pieces(self.rest))
-            .filter_map(|(_, name)| name)
-            .collect()
+        pieces(self.authority).chain(pieces(self.rest)).filter_map(|(_, name)| name).collect()
     }
 
     /// Whether the placeholder stands where its file says it goes, and only there; the error says where it may.
@@ -81,36 +74,26 @@ impl<'a> Template<'a> {
         let (path, query) = self.rest.split_once('?').unwrap_or((self.rest, ""));
         let in_labels = host.split('.').filter(|label| *label == braced).count();
         let in_segments = path.split('/').filter(|segment| *segment == braced).count();
-        let in_query = query
-            .split('&')
-            .filter(|pair| pair.split_once('=').is_some_and(|(_, value)| value == braced))
-            .count();
+        let in_query =
+            query.split('&').filter(|pair| pair.split_once('=').is_some_and(|(_, value)| value == braced)).count();
         let all = self.names().iter().filter(|found| **found == name).count();
         let (found, expected) = match place {
-            PlaceholderIn::HostLabel => (
-                if host.ends_with(&braced) { 0 } else { in_labels },
-                "a whole label of the host, and not its last",
-            ),
-            PlaceholderIn::Host => (
-                usize::from(host == braced || host.ends_with(&format!(".{braced}"))),
-                "the host or the end of it",
-            ),
+            PlaceholderIn::HostLabel => {
+                (if host.ends_with(&braced) { 0 } else { in_labels }, "a whole label of the host, and not its last")
+            }
+            PlaceholderIn::Host => {
+                (usize::from(host == braced || host.ends_with(&format!(".{braced}"))), "the host or the end of it")
+            }
             PlaceholderIn::Path => (in_segments, "a whole segment of the path"),
             PlaceholderIn::Query => (in_query, "the whole value of a query parameter"),
         };
-        if found == all {
-            Ok(())
-        } else {
-            Err(format!("{braced} must be {expected}, as its placeholder says"))
-        }
+        if found == all { Ok(()) } else { Err(format!("{braced} must be {expected}, as its placeholder says")) }
     }
 
     /// The address with every value in its place, or `None` when it would not be the address of the template any more.
     pub(super) fn fill(&self, values: &BTreeMap<String, String>) -> Option<String> {
         let authority = filled(self.authority, |name| values.get(name).cloned())?;
-        let rest = filled(self.rest, |name| {
-            Some(utf8_percent_encode(values.get(name)?, RESERVED).to_string())
-        })?;
+        let rest = filled(self.rest, |name| Some(utf8_percent_encode(values.get(name)?, RESERVED).to_string()))?;
         let text = format!("{}://{authority}{rest}", self.scheme);
         let url = Url::parse(&text).ok()?;
         let (host, port) = match authority.rsplit_once(':') {
@@ -169,9 +152,7 @@ pub(super) fn fits(value: &str, place: PlaceholderIn) -> Result<(), &'static str
 pub(super) fn is_name(text: &str) -> bool {
     text.len() <= 32
         && text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// Cuts text into plain pieces, each with the placeholder that follows it.

@@ -63,10 +63,7 @@ impl Check<'_> {
         if plain && (1..=most).contains(&text.chars().count()) {
             return Ok(());
         }
-        self.refuse(
-            pointer,
-            format!("expected plain text of 1 to {most} characters on one line"),
-        )
+        self.refuse(pointer, format!("expected plain text of 1 to {most} characters on one line"))
     }
 
     /// An address people open, without placeholders.
@@ -121,10 +118,7 @@ impl Check<'_> {
         for (index, placeholder) in self.provider.placeholders.iter().enumerate() {
             let at = format!("/placeholders/{index}");
             if !is_name(&placeholder.name) {
-                return self.refuse(
-                    &format!("{at}/name"),
-                    "expected 1 to 32 of a-z, 0-9 and _, first a letter",
-                );
+                return self.refuse(&format!("{at}/name"), "expected 1 to 32 of a-z, 0-9 and _, first a letter");
             }
             if !seen.insert(&placeholder.name) {
                 return self.refuse(&format!("{at}/name"), "a placeholder of this name is there twice");
@@ -146,11 +140,7 @@ impl Check<'_> {
             .into_iter()
             .filter_map(|(field, value)| value.as_ref().map(|value| (format!("{at}/{field}"), value)))
             .chain(
-                placeholder
-                    .options
-                    .iter()
-                    .enumerate()
-                    .map(|(index, value)| (format!("{at}/options/{index}"), value)),
+                placeholder.options.iter().enumerate().map(|(index, value)| (format!("{at}/options/{index}"), value)),
             );
         for (pointer, value) in values {
             if let Err(expected) = fits(value, placeholder.place) {
@@ -166,10 +156,7 @@ impl Check<'_> {
         // A place in the path or the query takes any text, so its file says which.
         let open = matches!(placeholder.place, PlaceholderIn::Path | PlaceholderIn::Query);
         if open && placeholder.pattern.is_none() && placeholder.options.is_empty() {
-            return self.refuse(
-                at,
-                "expected a pattern or options for a placeholder of the path or the query",
-            );
+            return self.refuse(at, "expected a pattern or options for a placeholder of the path or the query");
         }
         Ok(())
     }
@@ -188,15 +175,7 @@ impl Check<'_> {
             },
             (Type::Openapi, ..) => return self.refuse("/server", "expected exactly one of toolkit and document"),
         }
-        for field in [
-            "server_variables",
-            "hosts",
-            "include",
-            "exclude",
-            "rename",
-            "hints",
-            "refresh",
-        ] {
+        for field in ["server_variables", "hosts", "include", "exclude", "rename", "hints", "refresh"] {
             let pointer = format!("/server/{field}");
             if self.places.has(&pointer) && server.document.is_none() {
                 return self.refuse(&pointer, "only a server with a document has this field");
@@ -255,10 +234,7 @@ impl Check<'_> {
         for (index, label) in identity.label.iter().enumerate() {
             self.pointer(&format!("/identity/label/{index}"), label)?;
         }
-        identity
-            .id
-            .as_ref()
-            .map_or(Ok(()), |id| self.pointer("/identity/id", id))
+        identity.id.as_ref().map_or(Ok(()), |id| self.pointer("/identity/id", id))
     }
 
     /// A placeholder nothing uses would be asked of a person for nothing.
@@ -266,13 +242,7 @@ impl Check<'_> {
         let provider = self.provider;
         let mut texts = vec![provider.server.url.as_str()];
         texts.extend(provider.server.document.iter().filter_map(|found| found.url.as_deref()));
-        texts.extend(
-            provider
-                .ways
-                .iter()
-                .flat_map(check_way::addresses)
-                .map(|(_, text)| text),
-        );
+        texts.extend(provider.ways.iter().flat_map(check_way::addresses).map(|(_, text)| text));
         for (index, placeholder) in provider.placeholders.iter().enumerate() {
             let braced = format!("{{{}}}", placeholder.name);
             if !texts.iter().any(|text| text.contains(&braced)) {
@@ -290,9 +260,7 @@ impl Check<'_> {
 pub(super) fn is_provider_name(text: &str) -> bool {
     (1..=32).contains(&text.len())
         && text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
 /// Whether a character changes the direction of the text around it, and so what a person reads.

@@ -53,10 +53,8 @@ pub(super) fn run(check: &Check<'_>) -> Result<(), Fault> {
     for (index, way) in ways.iter().enumerate() {
         let at = format!("/ways/{index}");
         if !kinds.insert(way.kind.word()) {
-            return check.refuse(
-                &format!("{at}/kind"),
-                format!("a way of the kind {} is there twice", way.kind.word()),
-            );
+            return check
+                .refuse(&format!("{at}/kind"), format!("a way of the kind {} is there twice", way.kind.word()));
         }
         one(check, &at, way)?;
     }
@@ -83,17 +81,11 @@ fn one(check: &Check<'_>, at: &str, way: &Way) -> Result<(), Fault> {
     for (field, kinds) in FIELDS {
         let pointer = format!("{at}/{field}");
         if check.places.has(&pointer) && !kinds.contains(&way.kind) {
-            return check.refuse(
-                &pointer,
-                format!("a way of the kind {} has no {field}", way.kind.word()),
-            );
+            return check.refuse(&pointer, format!("a way of the kind {} has no {field}", way.kind.word()));
         }
     }
     if check.places.has(&format!("{at}/registration")) && !way.discovery {
-        return check.refuse(
-            &format!("{at}/registration"),
-            "only a way with discovery has a registration",
-        );
+        return check.refuse(&format!("{at}/registration"), "only a way with discovery has a registration");
     }
     operator_values(check, at, way)?;
     for (field, text) in addresses(way) {
@@ -142,10 +134,7 @@ fn several(check: &Check<'_>, at: &str, way: &Way) -> Result<(), Fault> {
     for (index, field) in way.fields.iter().enumerate() {
         let at = format!("{at}/fields/{index}");
         if !headers::is_token(&field.name, 64) || !names.insert(&field.name) {
-            return check.refuse(
-                &format!("{at}/name"),
-                "expected a name of its own, of 1 to 64 characters",
-            );
+            return check.refuse(&format!("{at}/name"), "expected a name of its own, of 1 to 64 characters");
         }
         check.text(&format!("{at}/title"), &field.title, 60)?;
         if let Some(pattern) = &field.pattern {
@@ -155,19 +144,14 @@ fn several(check: &Check<'_>, at: &str, way: &Way) -> Result<(), Fault> {
             let Some(place) = way.place else {
                 return check.refuse(&at, "expected in beside the fields: where the values go");
             };
-            let put = Put {
-                name: field.name.clone(),
-                place,
-                scheme: None,
-            };
+            let put = Put { name: field.name.clone(), place, scheme: None };
             carrier(check, &at, &put)?;
         }
     }
     match (way.encode, way.put()) {
-        (None, _) if way.name.is_some() => check.refuse(
-            &format!("{at}/name"),
-            "each field goes under its own name, so the way has none",
-        ),
+        (None, _) if way.name.is_some() => {
+            check.refuse(&format!("{at}/name"), "each field goes under its own name, so the way has none")
+        }
         (None, _) => Ok(()),
         (Some(Encode::Basic), _) if way.fields.len() != 2 => {
             check.refuse(&format!("{at}/encode"), "basic joins exactly two fields")
@@ -199,10 +183,7 @@ fn authorization(check: &Check<'_>, at: &str, way: &Way) -> Result<(), Fault> {
     let named = way.authorize_url.is_some() || way.token_url.is_some();
     if way.discovery {
         if named || way.issuer.is_some() {
-            return check.refuse(
-                at,
-                "with discovery, the server names its issuer and addresses, not the file",
-            );
+            return check.refuse(at, "with discovery, the server names its issuer and addresses, not the file");
         }
     } else if way.authorize_url.is_none() || way.token_url.is_none() {
         return check.refuse(at, "expected authorize_url and token_url, or discovery: true");

@@ -17,12 +17,7 @@ const MAX_DOCUMENT: u64 = 512 * 1024;
 /// When the folder or a file cannot be read, there are too many, one is too large, or one is a link: a link could lead
 /// out of the folder.
 pub fn read_folder(folder: &Path) -> Result<Vec<File>, Fault> {
-    let failed = |name: &str, what: String| Fault {
-        file: name.to_owned(),
-        line: 1,
-        column: 1,
-        detail: what,
-    };
+    let failed = |name: &str, what: String| Fault { file: name.to_owned(), line: 1, column: 1, detail: what };
     let shown = folder.display().to_string();
     let entries =
         fs::read_dir(folder).map_err(|error| failed(&shown, format!("the folder cannot be read: {error}")))?;
@@ -36,9 +31,7 @@ pub fn read_folder(folder: &Path) -> Result<Vec<File>, Fault> {
             continue;
         }
         // Of the entry itself, so that a link is seen as one.
-        let metadata = entry
-            .metadata()
-            .map_err(|error| failed(&name, format!("cannot be read: {error}")))?;
+        let metadata = entry.metadata().map_err(|error| failed(&name, format!("cannot be read: {error}")))?;
         if metadata.is_symlink() {
             return Err(failed(&name, "is a link; put the file itself into the folder".into()));
         }

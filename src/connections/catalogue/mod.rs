@@ -63,12 +63,8 @@ impl Catalogue {
     /// # Errors
     /// None that a test has not seen.
     pub fn built_in() -> Result<Self, Fault> {
-        let texts = |files: &[(&str, &str)]| {
-            files
-                .iter()
-                .map(|(name, text)| ((*name).to_owned(), Arc::from(*text)))
-                .collect()
-        };
+        let texts =
+            |files: &[(&str, &str)]| files.iter().map(|(name, text)| ((*name).to_owned(), Arc::from(*text))).collect();
         let mut catalogue = Self {
             providers: BTreeMap::new(),
             toolkits: texts(embedded::TOOLKITS),
@@ -87,9 +83,7 @@ impl Catalogue {
     pub fn with(files: &[File]) -> Result<Self, Fault> {
         let mut catalogue = Self::built_in()?;
         for file in files.iter().filter(|file| file.name.ends_with(".json")) {
-            catalogue
-                .documents
-                .insert(file.name.clone(), Arc::from(file.text.as_str()));
+            catalogue.documents.insert(file.name.clone(), Arc::from(file.text.as_str()));
         }
         let mut taken: Vec<&str> = Vec::new();
         for file in files.iter().filter(|file| !file.name.ends_with(".json")) {
@@ -116,11 +110,7 @@ impl Catalogue {
     pub fn all(&self) -> Vec<&Provider> {
         let mut all: Vec<&Provider> = self.providers.values().collect();
         all.sort_by_cached_key(|provider| {
-            (
-                provider.featured.unwrap_or(u8::MAX),
-                provider.title.to_lowercase(),
-                provider.name.clone(),
-            )
+            (provider.featured.unwrap_or(u8::MAX), provider.title.to_lowercase(), provider.name.clone())
         });
         all
     }
@@ -151,11 +141,7 @@ impl Catalogue {
 
     fn take(&mut self, file: &str, text: &str, operator: bool) -> Result<(), Fault> {
         let (provider, places) = yaml::read::<Provider>(file, text)?;
-        let check = Check {
-            places: &places,
-            provider: &provider,
-            operator,
-        };
+        let check = Check { places: &places, provider: &provider, operator };
         check.run(file.strip_suffix(".yaml").unwrap_or(file))?;
         if let Some(name) = &provider.server.toolkit
             && !self.toolkits.contains_key(name)

@@ -46,9 +46,7 @@ pub struct Rules {
 
 /// The environment variable that holds a provider's value: `PROVIDER_<NAME>_<VALUE>`.
 pub fn variable(provider: &str, value: &str) -> String {
-    format!("PROVIDER_{provider}_{value}")
-        .to_ascii_uppercase()
-        .replace('-', "_")
+    format!("PROVIDER_{provider}_{value}").to_ascii_uppercase().replace('-', "_")
 }
 
 impl Provider {
@@ -63,10 +61,7 @@ impl Provider {
 
     /// The way taken when none is named: the first offered, else the first (connections.md 3.2).
     pub fn preferred_way(&self, is_set: &dyn Fn(&str) -> bool, rules: &Rules) -> Option<&Way> {
-        self.ways
-            .iter()
-            .find(|way| self.offered(way, is_set, rules))
-            .or(self.ways.first())
+        self.ways.iter().find(|way| self.offered(way, is_set, rules)).or(self.ways.first())
     }
 
     /// The way of a kind.

@@ -17,13 +17,10 @@ pub(super) fn compile(text: &str) -> Result<Regex, String> {
         return Err("expected a pattern anchored at both ends, as ^…$".into());
     }
     // `^a|b$` is anchored on one side of each half only, so the whole is anchored once more.
-    RegexBuilder::new(&format!(r"\A(?:{text})\z"))
-        .size_limit(MAX_COMPILED)
-        .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => "the pattern is too large once compiled".to_owned(),
-            _ => "expected a pattern of the linear-time kind, without look-around and back references".to_owned(),
-        })
+    RegexBuilder::new(&format!(r"\A(?:{text})\z")).size_limit(MAX_COMPILED).build().map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => "the pattern is too large once compiled".to_owned(),
+        _ => "expected a pattern of the linear-time kind, without look-around and back references".to_owned(),
+    })
 }
 
 /// Whether the whole of `value` matches; a pattern that does not compile matches nothing.

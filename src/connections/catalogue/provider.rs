@@ -234,27 +234,17 @@ pub struct Request {
 impl Request {
     /// Whether an answer of `status` means the credential works.
     pub fn is_ok(&self, status: u16) -> bool {
-        if self.ok.is_empty() {
-            (200..300).contains(&status)
-        } else {
-            self.ok.contains(&status)
-        }
+        if self.ok.is_empty() { (200..300).contains(&status) } else { self.ok.contains(&status) }
     }
 
     /// Whether an answer of `status` means the credential is refused.
     pub fn is_refused(&self, status: u16) -> bool {
-        if self.refused.is_empty() {
-            status == 401
-        } else {
-            self.refused.contains(&status)
-        }
+        if self.refused.is_empty() { status == 401 } else { self.refused.contains(&status) }
     }
 
     /// Whether the body of a good answer holds what it must.
     pub fn holds(&self, answer: &Value) -> bool {
-        self.r#where
-            .as_ref()
-            .is_none_or(|wanted| answer.pointer(&wanted.pointer) == Some(&wanted.value))
+        self.r#where.as_ref().is_none_or(|wanted| answer.pointer(&wanted.pointer) == Some(&wanted.value))
     }
 }
 
@@ -297,9 +287,6 @@ impl Identity {
             _ => None,
         };
         let label = self.label.iter().find_map(text);
-        (
-            label.map(|label| label.chars().take(200).collect()),
-            self.id.as_ref().and_then(text),
-        )
+        (label.map(|label| label.chars().take(200).collect()), self.id.as_ref().and_then(text))
     }
 }

@@ -81,10 +81,7 @@ impl Catalogue {
             *url = fill(url)?;
         }
         let source = match (&server.toolkit, &server.document) {
-            (Some(name), _) => self.toolkit(name).map(|text| Source::Toolkit {
-                name: name.clone(),
-                text,
-            }),
+            (Some(name), _) => self.toolkit(name).map(|text| Source::Toolkit { name: name.clone(), text }),
             (None, Some(document)) => match (&document.url, &document.file) {
                 (Some(url), _) => Some(Source::DocumentAt { url: fill(url)? }),
                 (None, Some(file)) => self.document(file).map(|text| Source::Document { text }),
@@ -110,12 +107,7 @@ fn take_values(provider: &Provider, given: &Map<String, Value>) -> Result<BTreeM
     if given.len() > MAX_PLACEHOLDERS {
         issues.push(Issue::new("/placeholders", "has at most 16 placeholders"));
     }
-    let known = |name: &String| {
-        provider
-            .placeholders
-            .iter()
-            .any(|placeholder| placeholder.name == *name)
-    };
+    let known = |name: &String| provider.placeholders.iter().any(|placeholder| placeholder.name == *name);
     for name in given.keys().filter(|name| !known(name)).take(MAX_PLACEHOLDERS) {
         issues.push(Issue::new(pointer(name), "is no placeholder of this provider"));
     }
@@ -161,10 +153,7 @@ fn does_not_fit(placeholders: &[Placeholder]) -> Vec<Issue> {
     placeholders
         .iter()
         .map(|placeholder| {
-            Issue::new(
-                pointer(&placeholder.name),
-                "does not fit the provider's address, together with the others",
-            )
+            Issue::new(pointer(&placeholder.name), "does not fit the provider's address, together with the others")
         })
         .collect()
 }

@@ -3,9 +3,8 @@
 use super::Provider;
 
 /// Words that say nothing about a service.
-const EMPTY_WORDS: [&str; 16] = [
-    "a", "an", "and", "at", "by", "for", "from", "in", "its", "my", "of", "on", "or", "the", "to", "with",
-];
+const EMPTY_WORDS: [&str; 16] =
+    ["a", "an", "and", "at", "by", "for", "from", "in", "its", "my", "of", "on", "or", "the", "to", "with"];
 
 /// How well a provider answers the words asked for: 0 when not at all.
 ///

@@ -37,8 +37,11 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueIn {
+    /// A header.
     Header,
+    /// A parameter of the query.
     Query,
+    /// A cookie.
     Cookie,
 }
 
@@ -119,11 +122,7 @@ pub struct Way {
 impl Way {
     /// Where its value goes, for a way whose file says so.
     pub fn put(&self) -> Option<Put> {
-        Some(Put {
-            name: self.name.clone()?,
-            place: self.place?,
-            scheme: self.scheme.clone(),
-        })
+        Some(Put { name: self.name.clone()?, place: self.place?, scheme: self.scheme.clone() })
     }
 }
 

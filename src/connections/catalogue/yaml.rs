@@ -65,12 +65,7 @@ impl Places {
                 None => break (1, 1),
             }
         };
-        Fault {
-            file: self.file.clone(),
-            line,
-            column,
-            detail: detail.into(),
-        }
+        Fault { file: self.file.clone(), line, column, detail: detail.into() }
     }
 }
 
@@ -84,10 +79,7 @@ pub(super) fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<(T, Pl
     };
     let value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let (line, column) = error.location().map_or((1, 1), |location| {
-            (
-                usize::try_from(location.line()).unwrap_or(1),
-                usize::try_from(location.column()).unwrap_or(1),
-            )
+            (usize::try_from(location.line()).unwrap_or(1), usize::try_from(location.column()).unwrap_or(1))
         });
         Fault {
             file: file.to_owned(),
@@ -112,11 +104,7 @@ struct Walk<'a> {
 }
 
 fn walk(file: &str, text: &str) -> Result<Places, Fault> {
-    let mut walk = Walk {
-        file,
-        open: Vec::new(),
-        positions: HashMap::new(),
-    };
+    let mut walk = Walk { file, open: Vec::new(), positions: HashMap::new() };
     if text.len() > MAX_BYTES {
         return Err(walk.fault((1, 1), "the file is larger than 64 KiB"));
     }
@@ -127,10 +115,7 @@ fn walk(file: &str, text: &str) -> Result<Places, Fault> {
         })?;
         walk.step(&event, &span)?;
     }
-    Ok(Places {
-        file: file.to_owned(),
-        positions: walk.positions,
-    })
+    Ok(Places { file: file.to_owned(), positions: walk.positions })
 }
 
 impl Walk<'_> {
@@ -214,11 +199,6 @@ impl Walk<'_> {
     }
 
     fn fault(&self, (line, column): Position, detail: &str) -> Fault {
-        Fault {
-            file: self.file.to_owned(),
-            line,
-            column,
-            detail: detail.to_owned(),
-        }
+        Fault { file: self.file.to_owned(), line, column, detail: detail.to_owned() }
     }
 }

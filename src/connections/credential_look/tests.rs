@@ -4,13 +4,8 @@ use proptest::prelude::*;
 
 use super::{LookPlace, PREFIXES, holds_reference, looks_like_credential};
 
-const PLACES: [LookPlace; 5] = [
-    LookPlace::Text,
-    LookPlace::HeaderValue,
-    LookPlace::Placeholder,
-    LookPlace::Address,
-    LookPlace::CatalogueAddress,
-];
+const PLACES: [LookPlace; 5] =
+    [LookPlace::Text, LookPlace::HeaderValue, LookPlace::Placeholder, LookPlace::Address, LookPlace::CatalogueAddress];
 
 fn everywhere(text: &str, expected: bool) {
     for place in PLACES {
@@ -104,13 +99,7 @@ fn a_json_web_token_counts_anywhere() {
 
 #[test]
 fn a_private_key_counts() {
-    for kind in [
-        "PRIVATE KEY",
-        "RSA PRIVATE KEY",
-        "EC PRIVATE KEY",
-        "OPENSSH PRIVATE KEY",
-        "ENCRYPTED PRIVATE KEY",
-    ] {
+    for kind in ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"] {
         everywhere(&format!("-----BEGIN {kind}-----"), true);
     }
     everywhere("-----BEGIN CERTIFICATE-----", false);
@@ -148,28 +137,12 @@ fn a_random_run_counts_where_it_is_suspicious() {
         (format!("https://example.com/?key={RANDOM}"), true, true),
         (format!("https://example.com/?{RANDOM}"), true, true),
         (format!("https://example.com/?a=b&key={RANDOM}#c"), true, true),
-        (
-            format!("https://example.com/{}", RANDOM.replace('q', "%71")),
-            true,
-            false,
-        ),
-        (
-            "https://example.com/a-long-name-of-a-path-without-digits/mcp".to_owned(),
-            false,
-            false,
-        ),
-        (
-            "https://a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6.example.com/mcp".to_owned(),
-            false,
-            false,
-        ),
+        (format!("https://example.com/{}", RANDOM.replace('q', "%71")), true, false),
+        ("https://example.com/a-long-name-of-a-path-without-digits/mcp".to_owned(), false, false),
+        ("https://a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6.example.com/mcp".to_owned(), false, false),
     ] {
         assert_eq!(looks_like_credential(&address, LookPlace::Address), person, "{address}");
-        assert_eq!(
-            looks_like_credential(&address, LookPlace::CatalogueAddress),
-            catalogue,
-            "{address}"
-        );
+        assert_eq!(looks_like_credential(&address, LookPlace::CatalogueAddress), catalogue, "{address}");
     }
 }
 
@@ -188,10 +161,7 @@ fn what_is_short_even_or_a_uuid_is_no_random_run() {
     }
     let hexadecimal = "0198c5f27b3a7c419d0e5a6b7c8d9e0f";
     assert!(looks_like_credential(hexadecimal, LookPlace::HeaderValue));
-    assert!(looks_like_credential(
-        &BASE64_STANDARD.encode(RANDOM),
-        LookPlace::Placeholder
-    ));
+    assert!(looks_like_credential(&BASE64_STANDARD.encode(RANDOM), LookPlace::Placeholder));
 }
 
 #[test]

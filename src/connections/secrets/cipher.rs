@@ -33,13 +33,8 @@ impl Place<'_> {
     /// from passing for a value.
     fn associated_data(&self, purpose: &str) -> Vec<u8> {
         let version = self.version.to_be_bytes();
-        let parts: [&[u8]; 5] = [
-            purpose.as_bytes(),
-            self.org.as_bytes(),
-            self.record.as_bytes(),
-            &version,
-            self.field.as_bytes(),
-        ];
+        let parts: [&[u8]; 5] =
+            [purpose.as_bytes(), self.org.as_bytes(), self.record.as_bytes(), &version, self.field.as_bytes()];
         let mut data = Vec::new();
         for part in parts {
             data.extend_from_slice(&(part.len() as u64).to_be_bytes());
@@ -67,11 +62,7 @@ impl<'a> Parts<'a> {
         if !is_key_id(key_id) {
             return Err(Error::Unreadable);
         }
-        Ok(Self {
-            key_id,
-            wrapped,
-            content,
-        })
+        Ok(Self { key_id, wrapped, content })
     }
 }
 
@@ -164,11 +155,7 @@ fn decrypt(key: &[u8; KEY_BYTES], associated: &[u8], sealed: &[u8]) -> Result<Ze
     };
     let mut body = Zeroizing::new(body.to_vec());
     let length = cipher(key)?
-        .open_in_place(
-            Nonce::assume_unique_for_key(*nonce),
-            Aad::from(associated),
-            body.as_mut_slice(),
-        )
+        .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(associated), body.as_mut_slice())
         .map_err(|_| Error::Unreadable)?
         .len();
     body.truncate(length);
@@ -176,9 +163,7 @@ fn decrypt(key: &[u8; KEY_BYTES], associated: &[u8], sealed: &[u8]) -> Result<Ze
 }
 
 fn cipher(key: &[u8; KEY_BYTES]) -> Result<LessSafeKey, Error> {
-    UnboundKey::new(&AES_256_GCM, key)
-        .map(LessSafeKey::new)
-        .map_err(|_| Error::Unreadable)
+    UnboundKey::new(&AES_256_GCM, key).map(LessSafeKey::new).map_err(|_| Error::Unreadable)
 }
 
 fn decode(text: &str) -> Result<Vec<u8>, Error> {

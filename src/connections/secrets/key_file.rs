@@ -57,9 +57,7 @@ fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Misconfigured> {
     check_private(path, &file)?;
     // Room for all of it, so that no growth leaves a copy of a key behind.
     let mut text = Zeroizing::new(String::with_capacity(MAX_BYTES));
-    file.take(MAX_BYTES as u64)
-        .read_to_string(&mut text)
-        .map_err(|error| unreadable(path, &error))?;
+    file.take(MAX_BYTES as u64).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
     Ok(Some(text))
 }
 
@@ -69,11 +67,7 @@ fn check_private(path: &Path, file: &File) -> Result<(), Misconfigured> {
 
     let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !metadata.is_file() {
-        return Err(refused(
-            path,
-            "is not a file",
-            "Move it away or name another data folder.",
-        ));
+        return Err(refused(path, "is not a file", "Move it away or name another data folder."));
     }
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {
@@ -131,11 +125,7 @@ fn write_private(path: &Path, contents: &[u8]) -> std::io::Result<()> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Misconfigured {
-    refused(
-        path,
-        &format!("cannot be read ({error})"),
-        "Let the server's user own it, with mode 600.",
-    )
+    refused(path, &format!("cannot be read ({error})"), "Let the server's user own it, with mode 600.")
 }
 
 fn refused(path: &Path, what: &str, then: &str) -> Misconfigured {

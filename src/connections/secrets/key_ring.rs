@@ -20,12 +20,7 @@ const MAX_KEY_ID: usize = 32;
 const CANARY: &[u8] = b"playmaker";
 
 /// Where the canary record belongs; no org can have an empty id.
-const CANARY_PLACE: Place<'static> = Place {
-    org: "",
-    record: "canary",
-    version: 1,
-    field: "canary",
-};
+const CANARY_PLACE: Place<'static> = Place { org: "", record: "canary", version: 1, field: "canary" };
 
 /// One key-encryption key.
 pub(super) struct Key {
@@ -61,11 +56,7 @@ impl KeyRing {
         let Some(current) = keys.next() else {
             return Err(wrong(1, "is missing"));
         };
-        Ok(Self {
-            current,
-            earlier: keys.collect(),
-            ids,
-        })
+        Ok(Self { current, earlier: keys.collect(), ids })
     }
 
     /// A ring of keys read elsewhere; the first seals.
@@ -129,9 +120,7 @@ impl KeyRing {
     }
 
     pub(super) fn key(&self, id: &str) -> Result<&Key, Error> {
-        self.keys()
-            .find(|key| key.id == id)
-            .ok_or_else(|| Error::NoKey { key_id: id.to_owned() })
+        self.keys().find(|key| key.id == id).ok_or_else(|| Error::NoKey { key_id: id.to_owned() })
     }
 }
 
@@ -140,10 +129,7 @@ fn parse_key(item: &str, position: usize) -> Result<Key, Misconfigured> {
         return Err(wrong(position, "is not of the form id:base64"));
     };
     if !is_key_id(id) {
-        return Err(wrong(
-            position,
-            "has an id that is not 1 to 32 letters, digits, hyphens or underscores",
-        ));
+        return Err(wrong(position, "has an id that is not 1 to 32 letters, digits, hyphens or underscores"));
     }
     let decoded = STANDARD
         .decode(encoded)
@@ -154,18 +140,13 @@ fn parse_key(item: &str, position: usize) -> Result<Key, Misconfigured> {
         return Err(wrong(position, "is not 32 bytes long"));
     }
     bytes.copy_from_slice(&decoded);
-    Ok(Key {
-        id: id.to_owned(),
-        bytes,
-    })
+    Ok(Key { id: id.to_owned(), bytes })
 }
 
 /// Whether `text` may be a key's id: nothing that the sealed form or the setting uses as a separator.
 pub(super) fn is_key_id(text: &str) -> bool {
     (1..=MAX_KEY_ID).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 fn wrong(position: usize, what: &str) -> Misconfigured {

@@ -14,7 +14,8 @@ use crate::store::{Connection, Store};
 use crate::{on_connection, on_pool};
 
 const CANARY: (&str, &str) = ("", "canary");
-const INSERT: &str = "INSERT INTO secrets (org, record, version, field, key_id, sealed) VALUES ($1, $2, $3, $4, $5, $6)";
+const INSERT: &str =
+    "INSERT INTO secrets (org, record, version, field, key_id, sealed) VALUES ($1, $2, $3, $4, $5, $6)";
 const INSERT_ONCE: &str = "INSERT INTO secrets (org, record, version, field, key_id, sealed) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org, record, version, field) DO NOTHING";
 const FIELDS: &str = "SELECT field, sealed FROM secrets WHERE org = $1 AND record = $2 AND version = $3";
@@ -170,7 +171,13 @@ impl SecretsStore {
     /// Moves every sealed record to the first key, online: resumable, and again is the same. `dry_run` only counts.
     pub async fn rekey(&self, dry_run: bool) -> Result<Rekeyed> {
         let mut done = Rekeyed::default();
-        let mut last = Stored { org: String::new(), record: String::new(), version: -1, field: String::new(), sealed: String::new() };
+        let mut last = Stored {
+            org: String::new(),
+            record: String::new(),
+            version: -1,
+            field: String::new(),
+            sealed: String::new(),
+        };
         loop {
             let page: Vec<Stored> = on_pool!(self.store, pool => sqlx::query_as(PAGE)
                 .bind(&last.org).bind(&last.record).bind(last.version).bind(&last.field).fetch_all(pool).await)?;

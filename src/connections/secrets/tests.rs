@@ -22,12 +22,7 @@ fn ring(keys: &[(&str, u8)]) -> KeyRing {
     KeyRing::parse(&text.join(","), ids()).unwrap()
 }
 
-const PLACE: Place<'static> = Place {
-    org: "north",
-    record: "conn_1",
-    version: 1,
-    field: "value",
-};
+const PLACE: Place<'static> = Place { org: "north", record: "conn_1", version: 1, field: "value" };
 
 fn open(ring: &KeyRing, place: Place<'_>, sealed: &str) -> Result<Vec<u8>, Error> {
     ring.open(place, sealed).map(|opened| opened.to_vec())
@@ -49,21 +44,11 @@ fn a_value_moved_to_another_row_org_version_or_field_does_not_open() {
     let sealed = ring.seal(PLACE, b"hunter2").unwrap();
     let moved = [
         Place { org: "south", ..PLACE },
-        Place {
-            record: "conn_2",
-            ..PLACE
-        },
+        Place { record: "conn_2", ..PLACE },
         Place { version: 2, ..PLACE },
-        Place {
-            field: "other",
-            ..PLACE
-        },
+        Place { field: "other", ..PLACE },
         // The same characters, cut elsewhere: each part is authenticated with its length.
-        Place {
-            org: "northconn",
-            record: "_1",
-            ..PLACE
-        },
+        Place { org: "northconn", record: "_1", ..PLACE },
     ];
     for place in moved {
         assert_eq!(open(&ring, place, &sealed), Err(Error::Unreadable), "{place:?}");
@@ -84,15 +69,9 @@ fn parts_of_two_values_cannot_be_mixed() {
 fn a_wrong_key_an_unknown_key_and_a_swapped_id_are_told_apart() {
     let sealed = ring(&[("a", 1)]).seal(PLACE, b"hunter2").unwrap();
     assert_eq!(open(&ring(&[("a", 2)]), PLACE, &sealed), Err(Error::Unreadable));
-    assert_eq!(
-        open(&ring(&[("b", 1)]), PLACE, &sealed),
-        Err(Error::NoKey { key_id: "a".into() })
-    );
+    assert_eq!(open(&ring(&[("b", 1)]), PLACE, &sealed), Err(Error::NoKey { key_id: "a".into() }));
     let swapped = sealed.replacen("1.a.", "1.b.", 1);
-    assert_eq!(
-        open(&ring(&[("a", 1), ("b", 2)]), PLACE, &swapped),
-        Err(Error::Unreadable)
-    );
+    assert_eq!(open(&ring(&[("a", 1), ("b", 2)]), PLACE, &swapped), Err(Error::Unreadable));
 }
 
 /// Security case 14, for one value.

@@ -123,52 +123,31 @@ fn public_addresses_pass() {
 
 #[test]
 fn a_trailing_dot_is_cut() {
-    let url = client(Policy::default())
-        .check_address("https://example.com./mcp", Provenance::Person)
-        .unwrap();
+    let url = client(Policy::default()).check_address("https://example.com./mcp", Provenance::Person).unwrap();
     assert_eq!(url.as_str(), "https://example.com/mcp");
 }
 
 #[test]
 fn the_operator_may_write_any_http_address() {
     let client = client(Policy::default());
-    for text in [
-        "http://localhost:11434/",
-        "http://10.0.0.1/",
-        "https://db.internal:22/",
-        "http://169.254.169.254/",
-    ] {
+    for text in ["http://localhost:11434/", "http://10.0.0.1/", "https://db.internal:22/", "http://169.254.169.254/"] {
         assert!(client.check_address(text, Provenance::Operator).is_ok(), "{text}");
     }
-    assert_eq!(
-        refused(client.check_address("ftp://db.internal/", Provenance::Operator)),
-        "scheme"
-    );
+    assert_eq!(refused(client.check_address("ftp://db.internal/", Provenance::Operator)), "scheme");
 }
 
 #[test]
 fn a_listed_origin_is_listed_alone_and_for_the_own_server_alone() {
     let client = client(Policy {
-        private_origins: [
-            "https://crm.internal:8443",
-            "http://10.1.2.3:81",
-            "http://169.254.169.254",
-        ]
-        .into_iter()
-        .map(|text| Policy::origin(text).unwrap())
-        .collect(),
+        private_origins: ["https://crm.internal:8443", "http://10.1.2.3:81", "http://169.254.169.254"]
+            .into_iter()
+            .map(|text| Policy::origin(text).unwrap())
+            .collect(),
         ..Policy::default()
     });
-    for text in [
-        "https://crm.internal:8443/mcp",
-        "https://crm.internal.:8443/mcp",
-        "http://10.1.2.3:81/",
-    ] {
+    for text in ["https://crm.internal:8443/mcp", "https://crm.internal.:8443/mcp", "http://10.1.2.3:81/"] {
         assert!(client.check_address(text, Provenance::Person).is_ok(), "{text}");
-        assert!(
-            client.check_address(text, Provenance::Learned).is_err(),
-            "{text}, learned"
-        );
+        assert!(client.check_address(text, Provenance::Learned).is_err(), "{text}, learned");
     }
     for text in [
         "https://crm.internal/",
@@ -187,33 +166,17 @@ fn a_listed_origin_is_listed_alone_and_for_the_own_server_alone() {
 
 #[test]
 fn local_mode_opens_http_on_loopback_for_the_own_server() {
-    let policy = |local_mode| Policy {
-        local_mode,
-        own_addresses: vec!["0.0.0.0:8080".parse().unwrap()],
-        ..Policy::default()
-    };
+    let policy =
+        |local_mode| Policy { local_mode, own_addresses: vec!["0.0.0.0:8080".parse().unwrap()], ..Policy::default() };
     let (local, served) = (client(policy(true)), client(policy(false)));
-    for text in [
-        "http://localhost:9000/mcp",
-        "http://127.0.0.1:9000/",
-        "http://[::1]:9000/",
-    ] {
+    for text in ["http://localhost:9000/mcp", "http://127.0.0.1:9000/", "http://[::1]:9000/"] {
         assert!(local.check_address(text, Provenance::Person).is_ok(), "{text}");
-        assert!(
-            local.check_address(text, Provenance::Learned).is_err(),
-            "{text}, learned"
-        );
-        assert!(
-            served.check_address(text, Provenance::Person).is_err(),
-            "{text}, not local"
-        );
+        assert!(local.check_address(text, Provenance::Learned).is_err(), "{text}, learned");
+        assert!(served.check_address(text, Provenance::Person).is_err(), "{text}, not local");
     }
-    for text in [
-        "http://127.0.0.2:9000/",
-        "http://10.0.0.1:9000/",
-        "http://a.localhost:9000/",
-        "http://example.com:9000/",
-    ] {
+    for text in
+        ["http://127.0.0.2:9000/", "http://10.0.0.1:9000/", "http://a.localhost:9000/", "http://example.com:9000/"]
+    {
         assert!(local.check_address(text, Provenance::Person).is_err(), "{text}");
     }
     for text in ["http://localhost:8080/", "http://127.0.0.1:8080/", "http://[::1]:8080/"] {
@@ -230,25 +193,10 @@ fn only_hosts_of_the_operators_list_pass() {
         private_origins: vec![Policy::origin("https://crm.internal").unwrap()],
         ..Policy::default()
     });
-    assert!(
-        client
-            .check_address("https://api.example.com/", Provenance::Person)
-            .is_ok()
-    );
-    assert!(
-        client
-            .check_address("https://crm.internal/", Provenance::Person)
-            .is_ok()
-    );
-    assert!(
-        client
-            .check_address("https://other.example/", Provenance::Operator)
-            .is_ok()
-    );
-    assert_eq!(
-        refused(client.check_address("https://other.example/", Provenance::Person)),
-        "hosts"
-    );
+    assert!(client.check_address("https://api.example.com/", Provenance::Person).is_ok());
+    assert!(client.check_address("https://crm.internal/", Provenance::Person).is_ok());
+    assert!(client.check_address("https://other.example/", Provenance::Operator).is_ok());
+    assert_eq!(refused(client.check_address("https://other.example/", Provenance::Person)), "hosts");
 }
 
 proptest! {

@@ -36,10 +36,7 @@ async fn read(answer: Vec<u8>, limit: usize) -> Result<Bytes, Failure> {
 async fn encoded_answers_are_read_plain() {
     let text = "some words ".repeat(100);
     for name in ["gzip", "br", "zstd"] {
-        let answer = ok(
-            &format!("Content-Encoding: {name}\r\n"),
-            &encoded(name, text.as_bytes()).await,
-        );
+        let answer = ok(&format!("Content-Encoding: {name}\r\n"), &encoded(name, text.as_bytes()).await);
         assert_eq!(read(answer, 1100).await.unwrap(), text, "{name}");
     }
 }
@@ -83,10 +80,7 @@ async fn encodings_nobody_asked_for_are_broken() {
         let answer = ok(&format!("Content-Encoding: {encoding}\r\n"), b"????");
         assert_eq!(failed(read(answer, 1000).await), Failure::Broken, "{encoding}");
     }
-    let cut = ok(
-        "Content-Encoding: gzip\r\n",
-        &encoded("gzip", b"some words").await[..12],
-    );
+    let cut = ok("Content-Encoding: gzip\r\n", &encoded("gzip", b"some words").await[..12]);
     assert_eq!(failed(read(cut, 1000).await), Failure::Broken);
 }
 
@@ -103,11 +97,7 @@ async fn a_body_that_stalls_times_out_and_its_pieces_come_at_once() {
     let served = Served::new(|_| b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".to_vec()).await;
     let mut request = get(&served.url("/"), Provenance::Operator);
     request.limits.whole = Duration::from_millis(300);
-    let mut body = client(Policy::default())
-        .send(request)
-        .await
-        .unwrap_or_else(|failure| panic!("{failure}"))
-        .body;
+    let mut body = client(Policy::default()).send(request).await.unwrap_or_else(|failure| panic!("{failure}")).body;
     assert_eq!(body.chunk().await.unwrap().unwrap(), "half");
     assert_eq!(failed(body.chunk().await), Failure::TimedOut);
 }
@@ -142,21 +132,11 @@ async fn too_many_bytes_of_headers_are_too_large() {
 async fn framing_is_the_clients_own() {
     let served = Served::new(|_| ok("", b"")).await;
     let mut request = get(&served.url("/"), Provenance::Operator);
-    for (name, value) in [
-        ("host", "evil.example"),
-        ("content-length", "7"),
-        ("accept-encoding", "deflate"),
-    ] {
+    for (name, value) in [("host", "evil.example"), ("content-length", "7"), ("accept-encoding", "deflate")] {
         request.headers.insert(name, value.parse().unwrap());
     }
-    client(Policy::default())
-        .send(request)
-        .await
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    client(Policy::default()).send(request).await.unwrap_or_else(|failure| panic!("{failure}"));
     let head = served.heads.lock().unwrap()[0].to_ascii_lowercase();
     assert!(head.contains(&format!("host: 127.0.0.1:{}\r\n", served.port)), "{head}");
-    assert!(
-        head.contains("accept-encoding: gzip, br, zstd\r\n") && !head.contains("content-length"),
-        "{head}"
-    );
+    assert!(head.contains("accept-encoding: gzip, br, zstd\r\n") && !head.contains("content-length"), "{head}");
 }

@@ -26,10 +26,7 @@ pub(super) struct Script {
 impl Script {
     pub(super) fn new(answers: &[&[&str]]) -> Arc<Self> {
         let read = |list: &&[&str]| list.iter().map(|text| text.parse().unwrap()).collect();
-        Arc::new(Self {
-            answers: Mutex::new(answers.iter().map(read).collect()),
-            asked: Mutex::default(),
-        })
+        Arc::new(Self { answers: Mutex::new(answers.iter().map(read).collect()), asked: Mutex::default() })
     }
 }
 
@@ -37,11 +34,7 @@ impl Resolver for Script {
     fn lookup<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         self.asked.lock().unwrap().push(host.to_owned());
         let mut answers = self.answers.lock().unwrap();
-        let answer = if answers.len() > 1 {
-            answers.pop_front()
-        } else {
-            answers.front().cloned()
-        };
+        let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         Box::pin(async move { answer.ok_or_else(|| io::Error::other("no such name")) })
     }
 }

@@ -8,11 +8,7 @@ fn to(location: &str) -> Vec<u8> {
 fn asking(url: &str) -> Request {
     let mut request = get(url, Provenance::Operator);
     request.redirects = Redirects::SameHost(3);
-    for (name, value) in [
-        ("authorization", "Bearer canary"),
-        ("x-api-key", "canary"),
-        ("accept", "application/json"),
-    ] {
+    for (name, value) in [("authorization", "Bearer canary"), ("x-api-key", "canary"), ("accept", "application/json")] {
         request.headers.insert(name, value.parse().unwrap());
     }
     request
@@ -26,9 +22,7 @@ async fn sent(request: Request) -> Result<Response, Failure> {
 #[tokio::test]
 async fn a_call_hands_its_redirect_back() {
     let served = Served::new(|_| to("/elsewhere")).await;
-    let answer = sent(get(&served.url("/"), Provenance::Operator))
-        .await
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    let answer = sent(get(&served.url("/"), Provenance::Operator)).await.unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(answer.status, 302);
     assert_eq!(served.count(), 1);
 }
@@ -42,9 +36,7 @@ async fn a_document_follows_three_hops_without_the_credential() {
         _ => ok("", b"here"),
     })
     .await;
-    let answer = sent(asking(&served.url("/0")))
-        .await
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    let answer = sent(asking(&served.url("/0"))).await.unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(answer.body.bytes().await.unwrap(), "here");
     let heads = served.heads.lock().unwrap();
     assert!(heads[0].contains("canary"));

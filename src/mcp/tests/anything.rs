@@ -6,10 +6,7 @@ use serde_json::{Value, json};
 use super::{Post, any_json};
 
 fn answer(post: Post) -> (u16, i64) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let answered = post.send().await;
         let code = match answered.text.as_str() {

@@ -49,18 +49,9 @@ async fn a_message_of_the_wrong_shape_is_an_invalid_request() {
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, true),
         (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#, true),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}"#, true),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}}"#,
-            true,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":1,"a":2}}}"#,
-            true,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"a":1,"\u0061":2}}}"#,
-            true,
-        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}}"#, true),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":1,"a":2}}}"#, true),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"a":1,"\u0061":2}}}"#, true),
     ];
     for (body, id_is_read) in table {
         let answered = Post::raw(body).send().await;
@@ -91,9 +82,7 @@ async fn the_media_type_is_json_in_utf_8_and_not_encoded() {
         ("", 415),
     ];
     for (kind, status) in table {
-        let post = Post::legacy("ping", json!({}))
-            .without("content-type")
-            .with("content-type", kind);
+        let post = Post::legacy("ping", json!({})).without("content-type").with("content-type", kind);
         assert_eq!(post.send().await.status, status, "{kind}");
     }
     let post = || Post::legacy("ping", json!({}));
@@ -101,10 +90,7 @@ async fn the_media_type_is_json_in_utf_8_and_not_encoded() {
     assert_eq!(post().with("content-type", "application/json").send().await.status, 415);
     assert_eq!(post().with("content-encoding", "identity").send().await.status, 200);
     let encoded = post().with("content-encoding", "gzip").send().await;
-    assert_eq!(
-        (encoded.status, encoded.kind.as_str()),
-        (415, "application/problem+json")
-    );
+    assert_eq!((encoded.status, encoded.kind.as_str()), (415, "application/problem+json"));
     assert_eq!(encoded.message()["reason"], "unsupported_media_type");
 }
 

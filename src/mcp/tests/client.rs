@@ -29,10 +29,7 @@ async fn converse(lifecycle: ClientLifecycleMode) {
     let call = CallToolRequestParams::new("echo").with_arguments(arguments);
     let result = client.call_tool(call).await.unwrap();
     assert_eq!(result.structured_content, Some(json!({ "a": 1 })));
-    client
-        .call_tool(CallToolRequestParams::new("nothing"))
-        .await
-        .unwrap_err();
+    client.call_tool(CallToolRequestParams::new("nothing")).await.unwrap_err();
     client.cancel().await.unwrap();
 }
 

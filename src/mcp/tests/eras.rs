@@ -6,14 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Post, Probe};
 
-const SIX: [&str; 6] = [
-    "2026-07-28",
-    "2025-11-25",
-    "2025-06-18",
-    "2025-03-26",
-    "2024-11-05",
-    "2024-10-07",
-];
+const SIX: [&str; 6] = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
 #[tokio::test]
 async fn initialize_answers_the_revision_asked_for_or_the_newest_legacy_one() {
@@ -29,10 +22,7 @@ async fn initialize_answers_the_revision_asked_for_or_the_newest_legacy_one() {
         ("", "2025-11-25"),
     ];
     for (asked, answered) in table {
-        let result = Post::legacy("initialize", json!({ "protocolVersion": asked }))
-            .send()
-            .await
-            .result();
+        let result = Post::legacy("initialize", json!({ "protocolVersion": asked })).send().await.result();
         let expected = json!({
             "protocolVersion": answered,
             "capabilities": { "tools": {}, "resources": {}, "prompts": {} },
@@ -47,9 +37,7 @@ async fn initialize_answers_the_revision_asked_for_or_the_newest_legacy_one() {
 async fn the_headers_of_a_handshake_agree_with_it() {
     let post = |params: Value| Post::legacy("initialize", params);
     let asked = || json!({ "protocolVersion": "2025-06-18" });
-    let equal = post(asked())
-        .with("mcp-protocol-version", "2025-06-18")
-        .with("mcp-method", "initialize");
+    let equal = post(asked()).with("mcp-protocol-version", "2025-06-18").with("mcp-method", "initialize");
     assert_eq!(equal.send().await.result()["protocolVersion"], "2025-06-18");
     let other = post(asked()).with("mcp-protocol-version", "2025-11-25");
     assert_eq!(other.send().await.refusal(), (400, -32600));
@@ -64,10 +52,7 @@ async fn an_initialize_with_both_signs_opens_a_handshake_and_one_with_the_modern
     let both = both.without("mcp-protocol-version").send().await.result();
     assert_eq!(both["protocolVersion"], "2025-11-25");
     assert!(both.get("resultType").is_none());
-    assert_eq!(
-        Post::modern("initialize", json!({})).send().await.refusal(),
-        (404, -32601)
-    );
+    assert_eq!(Post::modern("initialize", json!({})).send().await.refusal(), (404, -32601));
 }
 
 #[tokio::test]
@@ -76,19 +61,12 @@ async fn a_legacy_request_needs_no_handshake_and_speaks_what_its_header_says() {
         let post = Post::legacy("ping", json!({})).with("mcp-protocol-version", revision);
         assert_eq!(post.send().await.result(), json!({}), "{revision}");
     }
-    let ignored = Post::legacy("ping", json!({}))
-        .with("mcp-method", "tools/call")
-        .with("mcp-name", "x");
+    let ignored = Post::legacy("ping", json!({})).with("mcp-method", "tools/call").with("mcp-name", "x");
     assert_eq!(ignored.send().await.result(), json!({}));
-    let session = Post::legacy("ping", json!({}))
-        .with("mcp-session-id", "s")
-        .with("last-event-id", "7");
+    let session = Post::legacy("ping", json!({})).with("mcp-session-id", "s").with("last-event-id", "7");
     assert_eq!(session.send().await.result(), json!({}));
     for unknown in ["2024-01-01", "1", "", "2026-07-27"] {
-        let refused = Post::legacy("ping", json!({}))
-            .with("mcp-protocol-version", unknown)
-            .send()
-            .await;
+        let refused = Post::legacy("ping", json!({})).with("mcp-protocol-version", unknown).send().await;
         assert_eq!(refused.refusal(), (400, -32022), "{unknown}");
         let data = refused.message()["error"]["data"].take();
         assert_eq!(data, json!({ "supported": SIX, "requested": unknown }));
@@ -98,18 +76,9 @@ async fn a_legacy_request_needs_no_handshake_and_speaks_what_its_header_says() {
 #[tokio::test]
 async fn a_modern_request_says_its_revision_and_capabilities() {
     let missing = [
-        (
-            json!({}),
-            "protocolVersion (text) and io.modelcontextprotocol/clientCapabilities (object)",
-        ),
-        (
-            json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" }),
-            "clientCapabilities (object)",
-        ),
-        (
-            json!({ "io.modelcontextprotocol/clientCapabilities": {} }),
-            "protocolVersion (text)",
-        ),
+        (json!({}), "protocolVersion (text) and io.modelcontextprotocol/clientCapabilities (object)"),
+        (json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" }), "clientCapabilities (object)"),
+        (json!({ "io.modelcontextprotocol/clientCapabilities": {} }), "protocolVersion (text)"),
         (
             json!({ "io.modelcontextprotocol/protocolVersion": 1, "io.modelcontextprotocol/clientCapabilities": {} }),
             "protocolVersion (text)",
@@ -121,9 +90,7 @@ async fn a_modern_request_says_its_revision_and_capabilities() {
     ];
     for (meta, named) in missing {
         let post = Post::legacy("server/discover", json!({ "_meta": meta }));
-        let refused = post
-            .with("mcp-protocol-version", "2026-07-28")
-            .with("mcp-method", "server/discover");
+        let refused = post.with("mcp-protocol-version", "2026-07-28").with("mcp-method", "server/discover");
         let refused = refused.send().await;
         assert_eq!(refused.refusal(), (400, -32602), "{meta}");
         assert!(refused.text.contains(named), "{} {named}", refused.text);
@@ -137,11 +104,7 @@ async fn the_headers_of_a_modern_request_agree_with_its_body() {
     let call = || Post::modern("tools/call", json!({ "name": "echo", "arguments": {} }));
     assert_eq!(call().send().await.status, 200);
     for header in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
-        assert_eq!(
-            call().without(header).send().await.refusal(),
-            (400, -32020),
-            "{header} missing"
-        );
+        assert_eq!(call().without(header).send().await.refusal(), (400, -32020), "{header} missing");
         let other = call().without(header).with(header, "other");
         assert_eq!(other.send().await.refusal(), (400, -32020), "{header} differs");
         let upper = call().without(header).with(header, "ECHO");
@@ -149,9 +112,7 @@ async fn the_headers_of_a_modern_request_agree_with_its_body() {
         let twice = call().with(header, "echo");
         assert_eq!(twice.send().await.refusal(), (400, -32020), "{header} twice");
     }
-    let unneeded = Post::modern("tools/list", json!({}))
-        .with("mcp-param-x", "1")
-        .with("mcp-name", "x");
+    let unneeded = Post::modern("tools/list", json!({})).with("mcp-param-x", "1").with("mcp-name", "x");
     assert_eq!(unneeded.send().await.status, 200);
 }
 
@@ -165,10 +126,7 @@ async fn an_encoded_name_is_decoded_before_it_is_compared() {
     let known = "guide://terminology";
     assert_eq!(read(known, known).send().await.status, 200);
     assert_eq!(read(known, &encoded(known.as_bytes())).send().await.status, 200);
-    assert_eq!(
-        read("Ünter", &encoded("Ünter".as_bytes())).send().await.refusal(),
-        (200, -32602)
-    );
+    assert_eq!(read("Ünter", &encoded("Ünter".as_bytes())).send().await.refusal(), (200, -32602));
     for (uri, header) in [
         (known, encoded(b"guide://other")),
         (known, "=?base64?Z3VpZGU?=".to_owned()),
@@ -193,41 +151,19 @@ async fn a_revision_of_the_future_is_refused_with_those_spoken() {
 
 #[tokio::test]
 async fn each_era_has_its_methods() {
-    let never = [
-        "subscriptions/listen",
-        "resources/subscribe",
-        "logging/setLevel",
-        "completion/complete",
-        "tasks/get",
-        "",
-    ];
+    let never =
+        ["subscriptions/listen", "resources/subscribe", "logging/setLevel", "completion/complete", "tasks/get", ""];
     for method in never {
-        assert_eq!(
-            Post::legacy(method, json!({})).send().await.refusal(),
-            (200, -32601),
-            "{method}"
-        );
-        assert_eq!(
-            Post::modern(method, json!({})).send().await.refusal(),
-            (404, -32601),
-            "{method}"
-        );
+        assert_eq!(Post::legacy(method, json!({})).send().await.refusal(), (200, -32601), "{method}");
+        assert_eq!(Post::modern(method, json!({})).send().await.refusal(), (404, -32601), "{method}");
     }
     assert_eq!(Post::modern("ping", json!({})).send().await.refusal(), (404, -32601));
-    let both = [
-        "tools/list",
-        "resources/list",
-        "resources/templates/list",
-        "prompts/list",
-    ];
+    let both = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
     for method in both {
         assert_eq!(Post::legacy(method, json!({})).send().await.status, 200, "{method}");
         assert_eq!(Post::modern(method, json!({})).send().await.status, 200, "{method}");
     }
-    let gateway = Probe {
-        tools_alone: true,
-        ..Probe::default()
-    };
+    let gateway = Probe { tools_alone: true, ..Probe::default() };
     for method in &both[1..] {
         let refused = Post::legacy(method, json!({})).send_to(gateway.clone()).await;
         assert_eq!(refused.refusal(), (200, -32601), "{method}");

@@ -49,19 +49,11 @@ impl Drop for Told {
 
 impl Service for Probe {
     fn server(&self) -> ServerInfo {
-        ServerInfo {
-            name: "playmaker",
-            title: "Playmaker",
-            version: "0",
-        }
+        ServerInfo { name: "playmaker", title: "Playmaker", version: "0" }
     }
 
     fn capabilities(&self) -> Capabilities {
-        if self.tools_alone {
-            Capabilities::TOOLS
-        } else {
-            Capabilities::ALL
-        }
+        if self.tools_alone { Capabilities::TOOLS } else { Capabilities::ALL }
     }
 
     async fn instructions(&self) -> Result<String, RpcError> {
@@ -69,9 +61,7 @@ impl Service for Probe {
     }
 
     async fn tools(&self) -> Result<Vec<Json>, RpcError> {
-        Ok(vec![Json::of(
-            &json!({ "name": "echo", "inputSchema": { "type": "object" } }),
-        )?])
+        Ok(vec![Json::of(&json!({ "name": "echo", "inputSchema": { "type": "object" } }))?])
     }
 
     async fn call(
@@ -112,9 +102,7 @@ impl Service for Probe {
     }
 
     async fn resources(&self) -> Result<Vec<Json>, RpcError> {
-        Ok(vec![Json::of(
-            &json!({ "uri": "guide://terminology", "name": "terminology" }),
-        )?])
+        Ok(vec![Json::of(&json!({ "uri": "guide://terminology", "name": "terminology" }))?])
     }
 
     async fn read_resource(&self, uri: &str, _request: &CallRequest) -> Result<Option<Vec<Json>>, RpcError> {
@@ -165,9 +153,7 @@ impl Post {
 
     /// A modern request with the id 1 and every header it needs.
     pub(super) fn modern(method: &str, mut params: Value) -> Self {
-        let name = ["name", "uri"]
-            .iter()
-            .find_map(|member| params[*member].as_str().map(str::to_owned));
+        let name = ["name", "uri"].iter().find_map(|member| params[*member].as_str().map(str::to_owned));
         let meta = params["_meta"].take();
         let mut meta = meta.as_object().cloned().unwrap_or_default();
         let revision = "2026-07-28";
@@ -175,9 +161,7 @@ impl Post {
             meta.entry(format!("io.modelcontextprotocol/{member}")).or_insert(value);
         }
         params["_meta"] = Value::Object(meta);
-        let mut post = Self::legacy(method, params)
-            .with("mcp-protocol-version", revision)
-            .with("mcp-method", method);
+        let mut post = Self::legacy(method, params).with("mcp-protocol-version", revision).with("mcp-method", method);
         if let Some(name) = name {
             post = post.with("mcp-name", &name);
         }
@@ -249,20 +233,12 @@ impl Answered {
 
     /// Status and code: what a table of refusals lists.
     pub(super) fn refusal(&self) -> (u16, i64) {
-        (
-            self.status,
-            self.message()["error"]["code"].as_i64().unwrap_or_default(),
-        )
+        (self.status, self.message()["error"]["code"].as_i64().unwrap_or_default())
     }
 
     /// The result of an answer that has one.
     pub(super) fn result(&self) -> Value {
-        assert_eq!(
-            (self.status, self.kind.as_str()),
-            (200, "text/event-stream"),
-            "{}",
-            self.text
-        );
+        assert_eq!((self.status, self.kind.as_str()), (200, "text/event-stream"), "{}", self.text);
         let mut message = self.message();
         assert_eq!((&message["jsonrpc"], &message["id"]), (&json!("2.0"), &json!(1)));
         message["result"].take()

@@ -34,9 +34,7 @@ async fn both_kinds_of_answer_must_be_acceptable() {
     }
     let post = || Post::legacy("ping", json!({})).without("accept");
     assert_eq!(post().send().await.status, 200, "no Accept takes everything");
-    let two = post()
-        .with("accept", "application/json")
-        .with("accept", "text/event-stream");
+    let two = post().with("accept", "application/json").with("accept", "text/event-stream");
     assert_eq!(two.send().await.status, 200, "two lines count as one");
     let refused = post().with("accept", "text/html").send().await;
     assert_eq!(refused.message()["reason"], "not_acceptable");
@@ -60,10 +58,7 @@ async fn the_first_of_several_faults_is_told() {
     let method = Post::legacy("nothing", json!({}));
     assert_eq!(method.send().await.refusal(), (200, -32601));
     let handled = Post::legacy("tools/call", json!({ "name": 7 })).send().await;
-    assert_eq!(
-        (handled.refusal(), handled.kind.as_str()),
-        ((200, -32602), "text/event-stream")
-    );
+    assert_eq!((handled.refusal(), handled.kind.as_str()), ((200, -32602), "text/event-stream"));
 }
 
 #[tokio::test]
@@ -90,31 +85,15 @@ async fn a_body_too_long_for_its_word_is_refused_while_it_comes() {
 
 #[tokio::test]
 async fn a_notification_is_taken_and_not_answered() {
-    for method in [
-        "notifications/initialized",
-        "notifications/cancelled",
-        "notifications/of/no/kind",
-    ] {
+    for method in ["notifications/initialized", "notifications/cancelled", "notifications/of/no/kind"] {
         let body = json!({ "jsonrpc": "2.0", "method": method }).to_string();
         for revision in ["2024-11-05", "2025-11-25", "2026-07-28"] {
-            let answered = Post::raw(body.clone())
-                .with("mcp-protocol-version", revision)
-                .send()
-                .await;
-            assert_eq!(
-                (answered.status, answered.text.as_str()),
-                (202, ""),
-                "{method} {revision}"
-            );
+            let answered = Post::raw(body.clone()).with("mcp-protocol-version", revision).send().await;
+            assert_eq!((answered.status, answered.text.as_str()), (202, ""), "{method} {revision}");
         }
-        let unknown = Post::raw(body.clone())
-            .with("mcp-protocol-version", "2024-01-01")
-            .send()
-            .await;
+        let unknown = Post::raw(body.clone()).with("mcp-protocol-version", "2024-01-01").send().await;
         assert_eq!(unknown.refusal(), (400, -32022));
-        let unknown = Post::raw(body)
-            .with("mcp-protocol-version", "2026-07-28")
-            .with("mcp-method", "ping");
+        let unknown = Post::raw(body).with("mcp-protocol-version", "2026-07-28").with("mcp-method", "ping");
         assert_eq!(unknown.send().await.refusal(), (400, -32020));
     }
 }

@@ -29,10 +29,7 @@ async fn an_answer_that_needs_no_waiting_is_one_frame() {
     let post = Post::legacy("tools/list", json!({}));
     let response = post.open(Probe::default(), &Stopping::new(), SHORT).await;
     let mut body = response.into_body();
-    assert!(
-        body.size_hint().exact().is_some(),
-        "the length is known, so nothing is chunked"
-    );
+    assert!(body.size_hint().exact().is_some(), "the length is known, so nothing is chunked");
     let event = frame(&mut body).await.unwrap();
     assert!(event.starts_with(b"event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,"));
     assert!(event.ends_with(b"}\n\n"));
@@ -45,11 +42,9 @@ async fn a_call_that_waits_opens_its_stream_at_once_and_beats_until_the_answer()
     let probe = Probe::default();
     let response = waiting().open(probe.clone(), &Stopping::new(), SHORT).await;
     assert_eq!(response.status(), 200);
-    for (name, value) in [
-        ("content-type", "text/event-stream"),
-        ("cache-control", "no-store"),
-        ("x-accel-buffering", "no"),
-    ] {
+    for (name, value) in
+        [("content-type", "text/event-stream"), ("cache-control", "no-store"), ("x-accel-buffering", "no")]
+    {
         assert_eq!(response.headers()[name], value);
     }
     let mut body = response.into_body();
@@ -107,9 +102,7 @@ async fn a_connection_that_breaks_cancels_the_call_it_carries() {
 #[tokio::test]
 async fn a_stop_ends_the_stream_with_its_error_and_drops_the_work() {
     let (probe, stopping) = (Probe::default(), Stopping::new());
-    let response = waiting()
-        .open(probe.clone(), &stopping, Duration::from_secs(3600))
-        .await;
+    let response = waiting().open(probe.clone(), &stopping, Duration::from_secs(3600)).await;
     stopping.stop();
     let text = response.into_body().collect().await.unwrap().to_bytes();
     let message = serde_json::from_slice::<serde_json::Value>(&text["event: message\ndata: ".len()..]).unwrap();

@@ -110,7 +110,10 @@ async fn document(context: &Context, draft: &mut Draft) -> Result<Option<String>
         .map_err(|detail| Problem::invalid("/entry/document", detail))?;
     if draft.entry.url.is_none() {
         let Some(base) = base else {
-            return Err(Problem::invalid("/entry/url", "is required: the document does not name exactly one https server"));
+            return Err(Problem::invalid(
+                "/entry/url",
+                "is required: the document does not name exactly one https server",
+            ));
         };
         if context.app.egress.check_address(&base, Provenance::Person).is_err() {
             return Err(Problem::invalid("/entry/url", crate::egress::Failure::NOT_ALLOWED));

@@ -59,12 +59,11 @@ impl Operation for GetGuide {
 
     async fn run(_: Context, input: Input) -> Result<Output> {
         let guide = guides::find(&input.guide).ok_or_else(|| Problem::invalid("/guide", "is the name of no guide"))?;
-        Ok(Output {
-            guide: guide.name,
-            title: guide.title,
-            media_type: guides::MEDIA_TYPE,
-            text: guide.text,
-        })
+        Ok(Output { guide: guide.name, title: guide.title, media_type: guides::MEDIA_TYPE, text: guide.text })
+    }
+
+    fn markdown(output: &Output) -> Option<&'static str> {
+        Some(output.text)
     }
 
     fn summary(_: &Context, output: &Output) -> String {

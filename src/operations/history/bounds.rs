@@ -43,11 +43,8 @@ pub(super) fn over_mcp(kind: &str, data: Value) -> (Value, Vec<&'static str>) {
 
 /// Shrinks the fields of `large` that take more than `most` and says which.
 fn cut(fact: &mut Map<String, Value>, large: &[&'static str], most: usize) -> Vec<&'static str> {
-    let gone: Vec<&'static str> = large
-        .iter()
-        .copied()
-        .filter(|name| fact.get(*name).is_some_and(|value| size(value) > most))
-        .collect();
+    let gone: Vec<&'static str> =
+        large.iter().copied().filter(|name| fact.get(*name).is_some_and(|value| size(value) > most)).collect();
     for name in &gone {
         shrink(fact, name);
     }
@@ -71,9 +68,7 @@ fn shrink(fact: &mut Map<String, Value>, name: &str) {
 /// The field that takes most among those `may` names, sizes aside.
 fn largest(fact: &Map<String, Value>, may: impl Fn(&str) -> bool) -> Option<String> {
     let fields = fact.iter().filter(|(name, value)| may(name) && !value.is_number());
-    fields
-        .max_by_key(|(_, value)| size(value))
-        .map(|(name, _)| name.clone())
+    fields.max_by_key(|(_, value)| size(value)).map(|(name, _)| name.clone())
 }
 
 fn size(value: &impl serde::Serialize) -> usize {
@@ -97,10 +92,7 @@ mod tests {
         let whole = json!({ "call_id": "a", "arguments": text(2_048) });
         assert_eq!(of_page("tool_execute_started", whole.clone()), whole);
         assert_eq!(
-            of_page(
-                "tool_execute_started",
-                json!({ "call_id": "a", "arguments": text(2_049), "tool": "find_part" })
-            ),
+            of_page("tool_execute_started", json!({ "call_id": "a", "arguments": text(2_049), "tool": "find_part" })),
             json!({ "call_id": "a", "arguments_bytes": 2_049, "tool": "find_part" })
         );
     }
@@ -117,23 +109,14 @@ mod tests {
     #[test]
     fn a_page_shows_a_calls_answer_and_never_what_the_server_sent() {
         let fact = json!({ "result_bytes": 90, "answer": "ok", "result": { "content": [] } });
-        assert_eq!(
-            of_page("tool_execute_answered", fact),
-            json!({ "result_bytes": 90, "answer": "ok" })
-        );
+        assert_eq!(of_page("tool_execute_answered", fact), json!({ "result_bytes": 90, "answer": "ok" }));
     }
 
     #[test]
     fn over_mcp_a_large_field_is_whole_up_to_64_kib() {
         let fact = json!({ "answer": text(65_536), "result": text(65_537), "result_bytes": 70_000 });
         let (shown, gone) = over_mcp("tool_execute_answered", fact);
-        assert_eq!(
-            (shown, gone),
-            (
-                json!({ "answer": text(65_536), "result_bytes": 70_000 }),
-                vec!["result"]
-            )
-        );
+        assert_eq!((shown, gone), (json!({ "answer": text(65_536), "result_bytes": 70_000 }), vec!["result"]));
     }
 
     proptest! {

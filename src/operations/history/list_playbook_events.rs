@@ -81,9 +81,7 @@ impl Operation for ListPlaybookEvents {
         let subject = subject(org, playbook, &filter, order);
         let from = input.cursor.read::<i64>(&subject)?;
         let ledger = &context.app.ledger;
-        let page = ledger
-            .history(org, playbook, &filter, order, from, input.limit.rows())
-            .await?;
+        let page = ledger.history(org, playbook, &filter, order, from, input.limit.rows()).await?;
         let begun = row::begun(ledger, org, playbook, &page.rows).await?;
         let last = page.rows.last().map(|row| row.position).filter(|_| page.more);
         let events = page.rows.into_iter().map(|row| {
@@ -105,19 +103,12 @@ impl Operation for ListPlaybookEvents {
         if output.events.is_empty() {
             return "No event matches.".into();
         }
-        let of = if output.of_run {
-            "of the run asked for in this playbook"
-        } else {
-            "of this playbook"
-        };
+        let of = if output.of_run { "of the run asked for in this playbook" } else { "of this playbook" };
         let order = match output.order {
             Order::Asc => "oldest first",
             Order::Desc => "newest first",
         };
-        format!(
-            "Found {} {of}, {order}, each with its fact and its metadata.",
-            count(output.events.len(), "event")
-        )
+        format!("Found {} {of}, {order}, each with its fact and its metadata.", count(output.events.len(), "event"))
     }
 }
 
@@ -125,26 +116,16 @@ impl Operation for ListPlaybookEvents {
 fn filter(input: &Input) -> Result<Filter> {
     let mut issues = Vec::new();
     if input.kind.as_deref().is_some_and(|kind| !public_types::is_public(kind)) {
-        issues.push(Issue::new(
-            "/type",
-            "is no type of event in a history; leave it out to see those there are",
-        ));
+        issues.push(Issue::new("/type", "is no type of event in a history; leave it out to see those there are"));
     }
     let since_ms = input.since.as_deref().and_then(instant);
     if input.since.is_some() && since_ms.is_none() {
-        issues.push(Issue::new(
-            "/since",
-            "must be an instant that exists, in ISO 8601 with its offset",
-        ));
+        issues.push(Issue::new("/since", "must be an instant that exists, in ISO 8601 with its offset"));
     }
     if !issues.is_empty() {
         return Err(Problem::invalid_all(issues));
     }
-    Ok(Filter {
-        kind: input.kind.clone(),
-        since_ms,
-        correlation: input.run_id.as_ref().map(|id| id.to_lowercase()),
-    })
+    Ok(Filter { kind: input.kind.clone(), since_ms, correlation: input.run_id.as_ref().map(|id| id.to_lowercase()) })
 }
 
 /// An instant: a date of the calendar, an hour of 00 to 23 and no leap second, which no clock here tells.

@@ -71,15 +71,9 @@ impl Event {
 
 /// The tools that the events which led to `rows` called, by the ids of these events.
 pub async fn begun(ledger: &Ledger, org: &str, playbook: &str, rows: &[Row]) -> Result<HashMap<String, Called>> {
-    let mut found: HashMap<String, Called> = rows
-        .iter()
-        .filter_map(|row| Some((row.id.clone(), Called::of(&row.data)?)))
-        .collect();
-    for cause in rows
-        .iter()
-        .filter(|row| summaries::names_its_cause(row))
-        .filter_map(|row| row.causation_id.as_ref())
-    {
+    let mut found: HashMap<String, Called> =
+        rows.iter().filter_map(|row| Some((row.id.clone(), Called::of(&row.data)?))).collect();
+    for cause in rows.iter().filter(|row| summaries::names_its_cause(row)).filter_map(|row| row.causation_id.as_ref()) {
         if found.contains_key(cause) {
             continue;
         }

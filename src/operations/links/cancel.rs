@@ -45,8 +45,7 @@ impl Operation for Cancel {
         }
         let (actor, now) = (context.caller.actor(), context.now_ms());
         let connections = &context.app.connections;
-        let (record, _) =
-            connections.remove(context.org(), &found.record.id, actor, now, Removal::Cancelled).await?;
+        let (record, _) = connections.remove(context.org(), &found.record.id, actor, now, Removal::Cancelled).await?;
         if record.status != Status::Removed {
             return Err(gone());
         }

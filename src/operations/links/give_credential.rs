@@ -62,7 +62,10 @@ impl Operation for GiveCredential {
         if record.status == Status::Connected {
             let value = one_value(&context, record, &input)?;
             if !context.app.connections.holds(record, &value).await? {
-                return Err(Problem::new(Reason::Conflict, "The connection has its credential already. Remove it and add it again to give another."));
+                return Err(Problem::new(
+                    Reason::Conflict,
+                    "The connection has its credential already. Remove it and add it again to give another.",
+                ));
             }
             return Ok(crate::operations::connections::view(&context, record).await);
         }

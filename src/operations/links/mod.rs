@@ -54,8 +54,7 @@ async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&P
 /// Pending becomes connected; who comes second finds it so.
 async fn connected(context: &Context, record: &Record, value: Option<&str>, probed: Probed) -> Result<View> {
     let (actor, now) = (context.caller.actor(), context.now_ms());
-    let (record, _) =
-        context.app.connections.connect(context.org(), record, actor, now, value, probed.account).await?;
+    let (record, _) = context.app.connections.connect(context.org(), record, actor, now, value, probed.account).await?;
     if record.status == Status::Removed {
         return Err(gone());
     }

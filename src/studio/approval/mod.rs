@@ -59,11 +59,7 @@ impl AskPage<'_> {
 /// The first names of a list, and those folded away behind them.
 fn split(names: &[Text]) -> (&[Text], &[Text]) {
     // One name alone is never folded: the fold itself would take its place.
-    if names.len() <= NAMED + 1 {
-        (names, &[])
-    } else {
-        names.split_at(NAMED)
-    }
+    if names.len() <= NAMED + 1 { (names, &[]) } else { names.split_at(NAMED) }
 }
 
 /// The page of a link: 404 for one nobody may know of, 403 for somebody else's, else 200.
@@ -87,11 +83,7 @@ pub fn connect_refused(ask: &Asking, problem: &Problem) -> Response {
     let mut template = asked(ask, false, None);
     let mut elsewhere = problem.issues().is_empty();
     for issue in problem.issues() {
-        match template
-            .fields
-            .iter_mut()
-            .find(|field| field.pointer() == issue.pointer)
-        {
+        match template.fields.iter_mut().find(|field| field.pointer() == issue.pointer) {
             Some(field) => field.error = Some(Text::new(&issue.detail)),
             None => elsewhere = true,
         }
@@ -111,10 +103,5 @@ fn asked(ask: &Asking, failed: bool, error: Option<Text>) -> AskPage<'_> {
         Way::Secret { fields, .. } => fields.clone(),
         Way::Open | Way::Reference { .. } => Vec::new(),
     };
-    AskPage {
-        ask,
-        failed,
-        error,
-        fields,
-    }
+    AskPage { ask, failed, error, fields }
 }

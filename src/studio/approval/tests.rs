@@ -27,9 +27,7 @@ async fn who_asks_what_how_far_what_to_do_and_how_to_refuse_stand_in_this_order(
         "Save and connect",
         "Cancel, and nothing is connected",
     ] {
-        let at = rest
-            .find(next)
-            .unwrap_or_else(|| panic!("{next} is missing or out of order in {html}"));
+        let at = rest.find(next).unwrap_or_else(|| panic!("{next} is missing or out of order in {html}"));
         rest = &rest[at..];
     }
 }
@@ -40,16 +38,9 @@ async fn without_script_each_step_is_a_form_to_the_page_s_own_address() {
     for (way, step) in [(Way::Open, "approve"), (one_field(), "credential")] {
         let html = ready(asking(way)).await;
         for step in [step, "cancel"] {
-            assert!(
-                html.contains(&format!("method=\"post\" action=\"/connect/{link}/{step}\"")),
-                "{step}"
-            );
+            assert!(html.contains(&format!("method=\"post\" action=\"/connect/{link}/{step}\"")), "{step}");
         }
-        assert_eq!(
-            html.matches("<input type=\"hidden\" name=\"csrf\" value=\"c5rf\">")
-                .count(),
-            2
-        );
+        assert_eq!(html.matches("<input type=\"hidden\" name=\"csrf\" value=\"c5rf\">").count(), 2);
         assert_eq!(html.matches("class=\"primary\"").count(), 1);
     }
 }
@@ -57,11 +48,7 @@ async fn without_script_each_step_is_a_form_to_the_page_s_own_address() {
 #[tokio::test]
 async fn a_form_is_sent_with_its_origin() {
     // Under no-referrer a browser sends a form with `Origin: null`, which the server refuses.
-    assert!(
-        ready(asking(Way::Open))
-            .await
-            .contains("<meta name=\"referrer\" content=\"same-origin\">")
-    );
+    assert!(ready(asking(Way::Open)).await.contains("<meta name=\"referrer\" content=\"same-origin\">"));
 }
 
 #[tokio::test]
@@ -74,15 +61,10 @@ async fn a_reference_names_its_variable_and_asks_for_nothing() {
 
 #[tokio::test]
 async fn a_secret_field_is_not_remembered_and_never_filled() {
-    let Way::Secret { fields, .. } = two_fields() else {
-        panic!("two fields are a secret")
-    };
+    let Way::Secret { fields, .. } = two_fields() else { panic!("two fields are a secret") };
     let fields = fields.into_iter().map(|field| field.given("hunter2")).collect();
     let html = ready(asking(Way::Secret { fields, help: None })).await;
-    assert!(
-        html.contains("name=\"values.user\" type=\"text\" value=\"hunter2\""),
-        "{html}"
-    );
+    assert!(html.contains("name=\"values.user\" type=\"text\" value=\"hunter2\""), "{html}");
     assert!(html.contains("name=\"values.key\" type=\"password\" value=\"\""));
     assert_eq!(html.matches("autocomplete=\"off\"").count(), 3);
 }
@@ -93,32 +75,20 @@ async fn a_refused_value_is_told_beside_its_field() {
     let response = connect_refused(&asking(two_fields()), &Problem::invalid_all(issues));
     assert_eq!(response.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let html = html_of(response).await;
-    assert!(
-        html.contains("id=\"values.key-error\" role=\"alert\">must not hold a line break</p>"),
-        "{html}"
-    );
+    assert!(html.contains("id=\"values.key-error\" role=\"alert\">must not hold a line break</p>"), "{html}");
     assert_eq!(html.matches("aria-invalid").count(), 1);
     assert!(html.contains("<title>Not connected yet: Connect Notion"));
 }
 
 #[tokio::test]
 async fn any_other_refusal_is_told_above_the_form_and_the_link_goes_on() {
-    let response = connect_refused(
-        &asking(one_field()),
-        &Problem::unavailable("The server did not answer in time."),
-    );
+    let response = connect_refused(&asking(one_field()), &Problem::unavailable("The server did not answer in time."));
     assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(response.headers()["retry-after"], "5");
     let html = html_of(response).await;
-    assert!(
-        html.contains("<p>The server did not answer in time.</p>") && html.contains("Save and connect"),
-        "{html}"
-    );
+    assert!(html.contains("<p>The server did not answer in time.</p>") && html.contains("Save and connect"), "{html}");
     let too_long = Problem::new(Reason::ContentTooLarge, "The value is too long.");
-    assert_eq!(
-        connect_refused(&asking(one_field()), &too_long).status(),
-        StatusCode::PAYLOAD_TOO_LARGE
-    );
+    assert_eq!(connect_refused(&asking(one_field()), &too_long).status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
@@ -126,42 +96,19 @@ async fn an_attempt_that_failed_says_why_and_can_be_tried_again() {
     let mut ask = asking(Way::Open);
     ask.last_error = Some("The server could not be reached.".into());
     let html = html_of(connect(&LinkView::ProviderError(Box::new(ask)))).await;
-    assert!(
-        html.contains("The server could not be reached.") && html.contains(">Try again</button>"),
-        "{html}"
-    );
+    assert!(html.contains("The server could not be reached.") && html.contains(">Try again</button>"), "{html}");
 }
 
 #[tokio::test]
 async fn each_end_says_what_became_of_it() {
     for (name, status, words) in [
-        (
-            "connected",
-            200,
-            "Notion is connected as ada@example.org Go back to your agent",
-        ),
-        (
-            "expired",
-            200,
-            "ask your agent to remove the Notion connection and add it again",
-        ),
+        ("connected", 200, "Notion is connected as ada@example.org Go back to your agent"),
+        ("expired", 200, "ask your agent to remove the Notion connection and add it again"),
         ("cancelled", 200, "Cancelled: nothing is connected"),
         ("removed", 200, "Removed: nothing is connected"),
-        (
-            "other-person",
-            403,
-            "This link is for Ada Lovelace You are signed in as Grace Hopper",
-        ),
-        (
-            "unknown",
-            404,
-            "This link no longer works Ask your agent for a new one.",
-        ),
-        (
-            "not-allowed",
-            200,
-            "Whoever runs this server no longer allows this connection",
-        ),
+        ("other-person", 403, "This link is for Ada Lovelace You are signed in as Grace Hopper"),
+        ("unknown", 404, "This link no longer works Ask your agent for a new one."),
+        ("not-allowed", 200, "Whoever runs this server no longer allows this connection"),
     ] {
         let (_, response) = every_page().into_iter().find(|(page, _)| *page == name).unwrap();
         assert_eq!(response.status(), status, "{name}");
@@ -185,10 +132,7 @@ async fn a_stranger_learns_nothing_of_the_connection() {
 async fn script_in_any_foreign_word_is_text() {
     let canary = "<script>alert(1)</script><b onclick='x'>\"";
     let mut ask = asking(Way::Secret {
-        fields: vec![
-            Field::only(canary).hint(canary),
-            Field::one_of("a", canary, false).given(canary),
-        ],
+        fields: vec![Field::only(canary).hint(canary), Field::one_of("a", canary, false).given(canary)],
         help: HttpsLink::new("https://docs.example/\"><script>alert(1)</script>"),
     });
     ask.adder = canary.into();
@@ -199,10 +143,7 @@ async fn script_in_any_foreign_word_is_text() {
     ask.connection.playbooks = vec![canary.into(); 9];
     ask.connection.allowed = Some(vec![canary.into(); 9]);
     let html = ready(ask).await;
-    assert!(
-        !html.contains("<script>") && !html.contains("<b ") && !html.contains("&quot;><"),
-        "{html}"
-    );
+    assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("&quot;><"), "{html}");
     assert!(html.contains("&#60;script&#62;"));
 }
 
@@ -226,10 +167,7 @@ async fn a_long_list_is_folded_and_nothing_of_it_is_lost() {
 #[tokio::test]
 async fn time_left_is_told_with_and_without_script() {
     let html = ready(asking(Way::Open)).await;
-    assert!(
-        html.contains("data-left-ms=\"585000\"") && html.contains("9 minutes left"),
-        "{html}"
-    );
+    assert!(html.contains("data-left-ms=\"585000\"") && html.contains("9 minutes left"), "{html}");
     assert!(html.contains("until 16:00 UTC"));
     let mut over = asking(Way::Open);
     over.now_ms = over.expires_at_ms + 5;
@@ -243,15 +181,7 @@ async fn no_page_holds_script_style_or_address_of_another_place() {
         for part in html.split("<script").skip(1) {
             assert!(part.starts_with(" type=\"module\" src=\"/static/"), "{name}");
         }
-        for banned in [
-            "<style",
-            " style=",
-            " onclick",
-            " onload",
-            "javascript:",
-            "src=\"http",
-            "@",
-        ] {
+        for banned in ["<style", " style=", " onclick", " onload", "javascript:", "src=\"http", "@"] {
             let html = html.replace("ada@example.org", "");
             assert!(!html.contains(banned), "{name} holds {banned}");
         }
@@ -266,16 +196,8 @@ async fn every_page_has_one_heading_first_a_landmark_and_a_label_for_each_field(
             assert_eq!(html.matches(once).count(), 1, "{name}: {once}");
         }
         assert!(html.find("<h1") < html.find("<h2").or(Some(usize::MAX)), "{name}");
-        assert_eq!(
-            html.matches("<label for=").count(),
-            html.matches("data-pointer=").count(),
-            "{name}"
-        );
-        let ids: Vec<&str> = html
-            .split(" id=\"")
-            .skip(1)
-            .filter_map(|part| part.split('"').next())
-            .collect();
+        assert_eq!(html.matches("<label for=").count(), html.matches("data-pointer=").count(), "{name}");
+        let ids: Vec<&str> = html.split(" id=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
         for id in &ids {
             assert_eq!(ids.iter().filter(|other| *other == id).count(), 1, "{name}: {id} twice");
         }

@@ -128,14 +128,7 @@ impl Field {
     }
 
     fn posted_as(name: String, title: Text, secret: bool) -> Self {
-        Self {
-            name,
-            title,
-            secret,
-            hint: None,
-            given: Text::default(),
-            error: None,
-        }
+        Self { name, title, secret, hint: None, given: Text::default(), error: None }
     }
 
     /// The same field with words on what is expected.

@@ -60,10 +60,7 @@ impl Outcome {
     /// The last line a model reads: where the next page or the new thing is, if a header says so.
     pub fn line(&self) -> Option<String> {
         let told = ["link", "location", "x-next-page", "x-next-cursor"];
-        let told = self
-            .headers_shown
-            .iter()
-            .filter(|(name, _)| told.contains(&name.as_str()));
+        let told = self.headers_shown.iter().filter(|(name, _)| told.contains(&name.as_str()));
         let words: Vec<String> = told.map(|(name, value)| format!("{name}: {value}")).collect();
         (!words.is_empty()).then(|| super::prose::cut(&words.join("; "), LINE).to_owned())
     }
@@ -72,10 +69,7 @@ impl Outcome {
 impl Tool {
     /// Reads an answer. `body` is decompressed and whole.
     pub fn answer(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Outcome {
-        let media_type = headers
-            .get(header::CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
+        let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (kind, text, answer) = match status {
             200..=299 => {
                 let (text, answer) = self.success(status, media_type, body);
@@ -91,21 +85,13 @@ impl Tool {
                 (Kind::ServerFailure, super::prose::cut(&text, WORDS).to_owned(), None)
             }
         };
-        Outcome {
-            kind,
-            text,
-            answer,
-            headers_shown: shown(headers),
-        }
+        Outcome { kind, text, answer, headers_shown: shown(headers) }
     }
 
     fn success(&self, status: u16, media_type: &str, body: &[u8]) -> (String, Option<Value>) {
         let essence = essence(media_type);
         if body.is_empty() {
-            return (
-                format!("The service answered {}.", status_words(status, "without content")),
-                None,
-            );
+            return (format!("The service answered {}.", status_words(status, "without content")), None);
         }
         if is_lines(&essence) {
             let text = decoded(media_type, body);
@@ -118,10 +104,7 @@ impl Tool {
             return (events.join("\n"), Some(events.into_iter().map(read_or_text).collect()));
         }
         let may_be_json = is_json(&essence) || is_text(&essence) || essence.is_empty();
-        if let Some(value) = may_be_json
-            .then(|| serde_json::from_slice::<Value>(body).ok())
-            .flatten()
-        {
+        if let Some(value) = may_be_json.then(|| serde_json::from_slice::<Value>(body).ok()).flatten() {
             let value = match &self.reduction {
                 Some(reduction) => reduction.apply(value),
                 None => value,
@@ -141,11 +124,7 @@ fn read_or_text(text: String) -> Value {
 }
 
 fn bytes(essence: &str, body: &[u8]) -> (String, Option<Value>) {
-    let media_type = if essence.is_empty() {
-        "application/octet-stream"
-    } else {
-        essence
-    };
+    let media_type = if essence.is_empty() { "application/octet-stream" } else { essence };
     let mut answer = json!({
         "media_type": media_type,
         "bytes": body.len(),
@@ -176,9 +155,7 @@ fn status_words(status: u16, ending: &str) -> String {
 
 /// `404 Not Found`, or the number alone where it has no name.
 fn named(status: u16) -> String {
-    let reason = StatusCode::from_u16(status)
-        .ok()
-        .and_then(|status| status.canonical_reason());
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
     status_words(status, reason.unwrap_or_default())
 }
 
@@ -189,10 +166,7 @@ fn refused(status: u16, media_type: &str, body: &[u8]) -> (String, Option<Value>
         return (words, None);
     }
     let may_be_json = is_json(&essence) || is_text(&essence) || essence.is_empty();
-    match may_be_json
-        .then(|| serde_json::from_slice::<Value>(body).ok())
-        .flatten()
-    {
+    match may_be_json.then(|| serde_json::from_slice::<Value>(body).ok()).flatten() {
         Some(value) => (format!("{words}\n\n{value}"), Some(value)),
         None if may_be_json => (format!("{words}\n\n{}", decoded(media_type, body)), None),
         None => (words, None),
@@ -243,9 +217,7 @@ fn is_text(essence: &str) -> bool {
 fn decoded(media_type: &str, body: &[u8]) -> String {
     let label = media_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
-        name.trim()
-            .eq_ignore_ascii_case("charset")
-            .then(|| value.trim().trim_matches('"').to_owned())
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"').to_owned())
     });
     let encoding = label.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
     let (text, _, _) = encoding.unwrap_or(encoding_rs::UTF_8).decode(body);

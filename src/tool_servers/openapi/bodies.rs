@@ -17,12 +17,7 @@ pub(super) struct Asked {
 
 /// The part of a media type before its parameters, in lower case.
 pub(super) fn essence(media_type: &str) -> String {
-    media_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase()
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Whether a type is JSON.
@@ -41,12 +36,7 @@ fn rank(media_type: &str) -> usize {
         "application/x-www-form-urlencoded" => 3,
         "multipart/form-data" => 4,
         "application/octet-stream" | "application/pdf" | "application/zip" => 5,
-        _ if ["image/", "audio/", "video/"]
-            .iter()
-            .any(|start| essence.starts_with(start)) =>
-        {
-            6
-        }
+        _ if ["image/", "audio/", "video/"].iter().any(|start| essence.starts_with(start)) => 6,
         _ => 7,
     }
 }
@@ -92,11 +82,7 @@ pub(super) fn read(
         7 if essence.ends_with("/*") => "text/plain".to_owned(),
         _ => essence,
     };
-    let plan = BodyPlan {
-        required,
-        media_type,
-        form,
-    };
+    let plan = BodyPlan { required, media_type, form };
     Ok(Some(Asked { schema, plan }))
 }
 
@@ -138,10 +124,7 @@ fn formed(source: &Source, kind: &str, media: &Value, shaped: Value, shapes: &mu
             let words = shapes.opened(&shaped);
             let words = text_of(&words, "description").unwrap_or_default();
             let description = format!("{words} Text, sent as {}.", essence(kind));
-            (
-                json!({ "type": "string", "description": description.trim() }),
-                BodyForm::Text,
-            )
+            (json!({ "type": "string", "description": description.trim() }), BodyForm::Text)
         }
     }
 }
@@ -220,10 +203,7 @@ fn encodings(source: &Source, media: &Value) -> BTreeMap<String, Encoding> {
         allow_reserved: value.get("allowReserved") == Some(&Value::Bool(true)),
         headers: headers(source, value),
     };
-    map.into_iter()
-        .flatten()
-        .map(|(name, value)| (name.clone(), encoding(value)))
-        .collect()
+    map.into_iter().flatten().map(|(name, value)| (name.clone(), encoding(value))).collect()
 }
 
 /// Headers of a part that have one certain value: a default, or the only one listed.
@@ -233,17 +213,9 @@ fn headers(source: &Source, encoding: &Value) -> Vec<(String, String)> {
         let Some(schema) = source.follow(header).ok().and_then(|header| header.get("schema")) else {
             continue;
         };
-        let only = schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .filter(|values| values.len() == 1);
-        let value = schema
-            .get("default")
-            .or_else(|| schema.get("const"))
-            .or_else(|| only?.first());
-        let value = value
-            .and_then(Value::as_str)
-            .filter(|value| !value.chars().any(char::is_control));
+        let only = schema.get("enum").and_then(Value::as_array).filter(|values| values.len() == 1);
+        let value = schema.get("default").or_else(|| schema.get("const")).or_else(|| only?.first());
+        let value = value.and_then(Value::as_str).filter(|value| !value.chars().any(char::is_control));
         let is_ours = name.eq_ignore_ascii_case("content-type") || name.eq_ignore_ascii_case("content-disposition");
         if let Some(value) = value.filter(|_| !is_ours && http::HeaderName::from_bytes(name.as_bytes()).is_ok()) {
             found.push((name.clone(), value.to_owned()));
@@ -261,10 +233,7 @@ impl std::str::FromStr for Essence {
     fn from_str(text: &str) -> Result<Self, ()> {
         let essence = essence(text);
         let is_token = |part: &str| {
-            !part.is_empty()
-                && part
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "!#$&-^_.+*".contains(c))
+            !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "!#$&-^_.+*".contains(c))
         };
         match essence.split_once('/') {
             Some((kind, sub)) if is_token(kind) && is_token(sub) => Ok(Self),

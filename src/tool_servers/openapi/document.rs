@@ -267,12 +267,7 @@ impl Document {
         self.operations.total += 1;
         self.operations.unusable += 1;
         *self.operations.by_because.entry(because.word()).or_default() += 1;
-        self.unusable.push(Unusable {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            because,
-            detail,
-        });
+        self.unusable.push(Unusable { method: method.to_owned(), path: path.to_owned(), because, detail });
     }
 
     /// Adds a tool.

@@ -38,15 +38,9 @@ pub(super) fn write(plan: &BodyPlan, arguments: &Map<String, Value>) -> Result<O
     }
     let is_json = matches!(plan.form, BodyForm::Json);
     // A null in a JSON body may be meant; an optional body that is null is left out.
-    let given = arguments
-        .get("body")
-        .filter(|value| !value.is_null() || (is_json && plan.required));
+    let given = arguments.get("body").filter(|value| !value.is_null() || (is_json && plan.required));
     let Some(value) = given else {
-        return if plan.required {
-            Err(Issue::new("/body", "This argument is required."))
-        } else {
-            Ok(None)
-        };
+        return if plan.required { Err(Issue::new("/body", "This argument is required.")) } else { Ok(None) };
     };
     let written = match &plan.form {
         BodyForm::Json | BodyForm::Members(_) => body(&plan.media_type, value.to_string().into_bytes()),
@@ -63,9 +57,7 @@ pub(super) fn write(plan: &BodyPlan, arguments: &Map<String, Value>) -> Result<O
             body(&media_type, bytes)
         }
         BodyForm::Text => {
-            let text = value
-                .as_str()
-                .ok_or_else(|| Issue::new("/body", "This must be a text."))?;
+            let text = value.as_str().ok_or_else(|| Issue::new("/body", "This must be a text."))?;
             body(&plan.media_type, text.as_bytes().to_vec())
         }
     };
@@ -73,16 +65,11 @@ pub(super) fn write(plan: &BodyPlan, arguments: &Map<String, Value>) -> Result<O
 }
 
 fn body(media_type: &str, bytes: Vec<u8>) -> Body {
-    Body {
-        media_type: media_type.to_owned(),
-        bytes,
-    }
+    Body { media_type: media_type.to_owned(), bytes }
 }
 
 fn object(value: &Value) -> Result<&Map<String, Value>, Issue> {
-    value
-        .as_object()
-        .ok_or_else(|| Issue::new("/body", "This must be an object."))
+    value.as_object().ok_or_else(|| Issue::new("/body", "This must be an object."))
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {
@@ -105,18 +92,14 @@ fn urlencoded(members: &Map<String, Value>, encodings: &BTreeMap<String, Encodin
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
         let encoding = encodings.get(name);
         let style = encoding.and_then(|one| one.style);
-        let is_json = encoding
-            .and_then(|one| one.content_type.as_deref())
-            .is_some_and(super::bodies::is_json);
+        let is_json = encoding.and_then(|one| one.content_type.as_deref()).is_some_and(super::bodies::is_json);
         let parameter = Parameter {
             property: String::new(),
             name: name.clone(),
             place: Place::Query,
             required: false,
             style: style.unwrap_or(Style::Form),
-            explode: encoding
-                .and_then(|one| one.explode)
-                .unwrap_or(style.is_none_or(|style| style == Style::Form)),
+            explode: encoding.and_then(|one| one.explode).unwrap_or(style.is_none_or(|style| style == Style::Form)),
             allow_reserved: encoding.is_some_and(|one| one.allow_reserved),
             as_json: is_json,
         };
@@ -178,9 +161,7 @@ fn part(name: &str, value: &Value, encoding: Option<&Encoding>, is_file: bool, a
     let mut filename = None;
     let bytes = match value {
         Value::Object(members) if is_file => {
-            kind = media_type(members, at)?
-                .or(kind)
-                .or(Some("application/octet-stream".to_owned()));
+            kind = media_type(members, at)?.or(kind).or(Some("application/octet-stream".to_owned()));
             let named = members.get("filename").and_then(Value::as_str);
             filename = Some(named.unwrap_or("file").to_owned());
             match (members.get("text"), members.get("base64").and_then(Value::as_str)) {

@@ -18,26 +18,19 @@ pub(super) struct Unnamed<'a> {
 
 /// The name of each operation, in the order given.
 pub(super) fn names(operations: &[Unnamed<'_>]) -> Vec<String> {
-    let by_id: Vec<Option<String>> = operations
-        .iter()
-        .map(|operation| operation.operation_id.map(clean).filter(|name| !name.is_empty()))
-        .collect();
+    let by_id: Vec<Option<String>> =
+        operations.iter().map(|operation| operation.operation_id.map(clean).filter(|name| !name.is_empty())).collect();
     let by_path: Vec<String> = operations.iter().map(|one| from_path(one.method, one.path)).collect();
-    let mut names: Vec<String> = by_id
-        .iter()
-        .zip(&by_path)
-        .map(|(id, path)| id.clone().unwrap_or_else(|| path.clone()))
-        .collect();
+    let mut names: Vec<String> =
+        by_id.iter().zip(&by_path).map(|(id, path)| id.clone().unwrap_or_else(|| path.clone())).collect();
     let counts = count(&names);
     for (index, name) in names.iter_mut().enumerate() {
         if counts[name] > 1 && by_id[index].is_some() {
             name.clone_from(&by_path[index]);
         }
     }
-    let hashes: Vec<String> = operations
-        .iter()
-        .map(|one| short_hash(&format!("{} {}", one.method.to_ascii_uppercase(), one.path)))
-        .collect();
+    let hashes: Vec<String> =
+        operations.iter().map(|one| short_hash(&format!("{} {}", one.method.to_ascii_uppercase(), one.path))).collect();
     let counts = count(&names);
     for (name, hash) in names.iter_mut().zip(&hashes) {
         if counts[name] > 1 {
@@ -76,11 +69,8 @@ fn count(names: &[String]) -> BTreeMap<String, usize> {
 pub(super) fn clean(name: &str) -> String {
     let mut cleaned = String::with_capacity(name.len());
     for character in name.chars() {
-        let character = if character.is_ascii_alphanumeric() || matches!(character, '-' | '.') {
-            character
-        } else {
-            '_'
-        };
+        let character =
+            if character.is_ascii_alphanumeric() || matches!(character, '-' | '.') { character } else { '_' };
         if character != '_' || !cleaned.ends_with('_') {
             cleaned.push(character);
         }
@@ -94,11 +84,7 @@ fn from_path(method: &str, path: &str) -> String {
         .map(|segment| clean(&segment.replace(['{', '}'], "")))
         .filter(|segment| !segment.is_empty())
         .collect();
-    let rest = if segments.is_empty() {
-        "root".to_owned()
-    } else {
-        segments.join("_")
-    };
+    let rest = if segments.is_empty() { "root".to_owned() } else { segments.join("_") };
     clean(&format!("{}_{rest}", method.to_ascii_lowercase()))
 }
 

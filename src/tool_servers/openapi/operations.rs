@@ -41,19 +41,11 @@ pub(super) fn collect(source: &Source, servers: &Servers<'_>, place: &Placement,
     let found = find(source, into);
     let unnamed: Vec<Unnamed<'_>> = found
         .iter()
-        .map(|one| Unnamed {
-            method: &one.method,
-            path: one.path,
-            operation_id: text_of(one.operation, "operationId"),
-        })
+        .map(|one| Unnamed { method: &one.method, path: one.path, operation_id: text_of(one.operation, "operationId") })
         .collect();
     let names = names(&unnamed);
     let credentials = into.credential_places.clone();
-    let reading = Reading {
-        source,
-        place,
-        credentials: &credentials,
-    };
+    let reading = Reading { source, place, credentials: &credentials };
     let mut making = Making {
         source,
         servers,
@@ -81,8 +73,7 @@ pub(super) fn collect(source: &Source, servers: &Servers<'_>, place: &Placement,
         }
     }
     into.tools.sort_by(|one, other| one.name.cmp(&other.name));
-    into.unusable
-        .sort_by(|one, other| (&one.path, &one.method).cmp(&(&other.path, &other.method)));
+    into.unusable.sort_by(|one, other| (&one.path, &one.method).cmp(&(&other.path, &other.method)));
 }
 
 /// All operations that may be sent; the others are counted at once.
@@ -108,24 +99,11 @@ fn find<'a>(source: &'a Source, into: &mut Document) -> Vec<Found<'a>> {
                 let words = format!("{upper} is never sent.");
                 into.refuse(&upper, path, (Because::MethodNotOffered, words));
             } else if Method::from_bytes(method.as_bytes()).is_err() {
-                into.refuse(
-                    "*",
-                    path,
-                    (Because::MethodNotOffered, "The method is not a word.".to_owned()),
-                );
+                into.refuse("*", path, (Because::MethodNotOffered, "The method is not a word.".to_owned()));
             } else if !operation.is_object() {
-                into.refuse(
-                    &upper,
-                    path,
-                    (Because::Malformed, "The operation is not an object.".to_owned()),
-                );
+                into.refuse(&upper, path, (Because::Malformed, "The operation is not an object.".to_owned()));
             } else {
-                found.push(Found {
-                    path,
-                    method,
-                    operation,
-                    path_item: target,
-                });
+                found.push(Found { path, method, operation, path_item: target });
             }
         }
     }
@@ -219,19 +197,10 @@ impl Making<'_> {
             return Ok(input);
         }
         let mut root = root;
-        let names: Vec<String> = root["properties"]
-            .as_object()
-            .into_iter()
-            .flat_map(Map::keys)
-            .cloned()
-            .collect();
+        let names: Vec<String> = root["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
         for name in names {
             let alone = json!({ "type": "object", "properties": { name.clone(): root["properties"][&name] } });
-            if !self
-                .requests
-                .assemble(alone)
-                .is_some_and(|alone| compiles(&alone.schema))
-            {
+            if !self.requests.assemble(alone).is_some_and(|alone| compiles(&alone.schema)) {
                 root["properties"][&name] = json!({});
                 notes.insert(format!("The schema of {name:?} cannot be used and was left open."));
             }

@@ -105,11 +105,7 @@ impl<'a> Reading<'a> {
     ) -> Result<Properties, Fault> {
         let mut list = self.merged(operation, path_item, placeholders, notes)?;
         list.sort_by_key(|one| one.place);
-        let mut made = Properties {
-            properties: Map::new(),
-            required: Vec::new(),
-            parameters: Vec::new(),
-        };
+        let mut made = Properties { properties: Map::new(), required: Vec::new(), parameters: Vec::new() };
         let mut taken: BTreeSet<String> = BTreeSet::new();
         if has_body {
             taken.insert("body".to_owned());
@@ -145,10 +141,7 @@ impl<'a> Reading<'a> {
             for value in values.into_iter().flatten() {
                 let value = self.source.follow(value)?;
                 match read(value) {
-                    Ok(one) => match list
-                        .iter_mut()
-                        .find(|had| had.name == one.name && had.place == one.place)
-                    {
+                    Ok(one) => match list.iter_mut().find(|had| had.name == one.name && had.place == one.place) {
                         Some(had) => *had = one,
                         None => list.push(one),
                     },
@@ -173,19 +166,12 @@ impl<'a> Reading<'a> {
         if one.place == Place::Path {
             let stands = placeholders.contains(&one.name);
             if !stands {
-                notes.insert(format!(
-                    "The path has no place for the parameter {shown:?}; it was left out."
-                ));
+                notes.insert(format!("The path has no place for the parameter {shown:?}; it was left out."));
             }
             return Ok(stands);
         }
         let is = |place: Place, name: &str| is_place(one.place, one.name, place, name);
-        if self
-            .place
-            .credential
-            .as_ref()
-            .is_some_and(|(place, name)| is(*place, name))
-        {
+        if self.place.credential.as_ref().is_some_and(|(place, name)| is(*place, name)) {
             return Ok(false);
         }
         let is_key = self.credentials.iter().any(|key| is(key.place, &key.name)) || is(Place::Header, "Authorization");
@@ -204,11 +190,7 @@ impl<'a> Reading<'a> {
         shapes: &mut Shapes<'_>,
         made: &mut Properties,
     ) -> Result<(), Fault> {
-        let content = one
-            .value
-            .get("content")
-            .and_then(Value::as_object)
-            .and_then(|map| map.iter().next());
+        let content = one.value.get("content").and_then(Value::as_object).and_then(|map| map.iter().next());
         let (schema, as_json) = match content {
             Some((kind, content)) => (content.get("schema"), super::bodies::is_json(kind)),
             None => (one.value.get("schema"), false),
@@ -216,10 +198,7 @@ impl<'a> Reading<'a> {
         let mut shaped = schema.map_or(json!({}), |schema| shapes.shape(schema));
         if shaped == Value::Bool(false) {
             if one.required {
-                let words = format!(
-                    "No value fits the parameter {:?}.",
-                    super::prose::one_line(one.name, 80)
-                );
+                let words = format!("No value fits the parameter {:?}.", super::prose::one_line(one.name, 80));
                 return Err((Because::ImpossibleInput, words));
             }
             return Ok(());
@@ -256,19 +235,12 @@ fn read(value: &Value) -> Result<Read<'_>, Fault> {
     let shown = super::prose::one_line(name, 80);
     let place = place.ok_or_else(|| bad(&format!("The parameter {shown:?} has no known place.")))?;
     if value.get("schema").is_none() && !value.get("content").is_some_and(Value::is_object) {
-        return Err(bad(&format!(
-            "The parameter {shown:?} has neither a schema nor content."
-        )));
+        return Err(bad(&format!("The parameter {shown:?} has neither a schema nor content.")));
     }
     if place == Place::Header && http::HeaderName::from_bytes(name.as_bytes()).is_err() {
         return Err(bad(&format!("{shown:?} is not the name of a header.")));
     }
-    Ok(Read {
-        name,
-        place,
-        required: place == Place::Path || value.get("required") == Some(&Value::Bool(true)),
-        value,
-    })
+    Ok(Read { name, place, required: place == Place::Path || value.get("required") == Some(&Value::Bool(true)), value })
 }
 
 fn describe(shaped: &mut Value, parameter: &Value) {
@@ -282,10 +254,7 @@ fn describe(shaped: &mut Value, parameter: &Value) {
     if parameter.get("deprecated") == Some(&Value::Bool(true)) {
         map.insert("deprecated".to_owned(), true.into());
     }
-    if let Some(example) = parameter
-        .get("example")
-        .filter(|example| super::schema::bytes(example) <= 1024)
-    {
+    if let Some(example) = parameter.get("example").filter(|example| super::schema::bytes(example) <= 1024) {
         map.entry("examples").or_insert_with(|| json!([example]));
     }
 }
@@ -308,9 +277,7 @@ pub(super) fn plain(property: String, name: String, place: Place) -> Parameter {
 fn property_name(name: &str, place: Place, taken: &BTreeSet<String>) -> String {
     let is_fit = |name: &str| {
         (1..=LONGEST).contains(&name.len())
-            && name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
     };
     let cleaned = if is_fit(name) { name.to_owned() } else { clean(name) };
     let prefixed = format!("{}_{cleaned}", place.word());

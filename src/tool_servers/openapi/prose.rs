@@ -12,9 +12,7 @@ pub(super) fn cut(text: &str, bytes: usize) -> &str {
 
 /// A text on one line without control characters, of at most `characters`.
 pub(super) fn one_line(text: &str, characters: usize) -> String {
-    let joined = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty());
+    let joined = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     joined.collect::<Vec<_>>().join(" ").chars().take(characters).collect()
 }
 
@@ -25,11 +23,7 @@ pub(super) fn plain(text: &str) -> String {
     while let Some(start) = rest.find('<') {
         plain.push_str(&rest[..start]);
         let tag = &rest[start..];
-        let end = if tag.starts_with("<!--") {
-            tag.find("-->").map(|end| end + 3)
-        } else {
-            tag_end(tag)
-        };
+        let end = if tag.starts_with("<!--") { tag.find("-->").map(|end| end + 3) } else { tag_end(tag) };
         if let Some(end) = end {
             rest = &tag[end..];
         } else {

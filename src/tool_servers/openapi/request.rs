@@ -13,16 +13,8 @@ use super::tool::{Parameter, Place, Tool};
 use crate::error::Issue;
 
 /// What a path written in a document may not hold as it is; its own percent-encoding stays.
-const PATH: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'<')
-    .add(b'>')
-    .add(b'`')
-    .add(b'#')
-    .add(b'{')
-    .add(b'}')
-    .add(b'^');
+const PATH: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`').add(b'#').add(b'{').add(b'}').add(b'^');
 
 /// A request ready to be sent, but for the entry's own headers and the credential.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,11 +54,7 @@ impl std::fmt::Debug for Prepared {
 impl std::fmt::Debug for Body {
     /// Without what it holds.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Body")
-            .field("media_type", &self.media_type)
-            .field("bytes", &self.bytes.len())
-            .finish()
+        formatter.debug_struct("Body").field("media_type", &self.media_type).field("bytes", &self.bytes.len()).finish()
     }
 }
 
@@ -95,24 +83,16 @@ impl Tool {
     ) -> Result<Prepared, Vec<Issue>> {
         let mut parts = Parts::default();
         for name in arguments.keys().filter(|name| !self.is_argument(name)) {
-            parts
-                .issues
-                .push(Issue::new(pointer(name), "This tool has no such argument."));
+            parts.issues.push(Issue::new(pointer(name), "This tool has no such argument."));
         }
-        for parameter in self
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.place != Place::Body)
-        {
+        for parameter in self.parameters.iter().filter(|parameter| parameter.place != Place::Body) {
             let given = arguments.get(&parameter.property).filter(|value| !value.is_null());
             let key = idempotency_key.filter(|_| parameter.name.eq_ignore_ascii_case("idempotency-key"));
             match (given, key.filter(|_| parameter.place == Place::Header)) {
                 (Some(value), _) => parts.write(parameter, value),
                 (None, Some(key)) => parts.write(parameter, &Value::from(key)),
                 (None, None) if parameter.required => {
-                    parts
-                        .issues
-                        .push(Issue::new(pointer(&parameter.property), "This argument is required."));
+                    parts.issues.push(Issue::new(pointer(&parameter.property), "This argument is required."));
                 }
                 (None, None) => {}
             }
@@ -152,24 +132,14 @@ impl Tool {
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
         };
-        Prepared {
-            method: self.method.clone(),
-            url,
-            path_and_query,
-            headers,
-            body,
-        }
+        Prepared { method: self.method.clone(), url, path_and_query, headers, body }
     }
 
     /// The whole address; nothing, with an issue, where a value would lead out of its place.
     fn address(&self, parts: &mut Parts) -> Option<Url> {
         let template = self.path.split('#').next().unwrap_or_default();
         let (path, fixed_query) = template.split_once('?').unwrap_or((template, ""));
-        let path = format!(
-            "{}{}",
-            self.server.path().trim_end_matches('/'),
-            filled(path, &parts.path)
-        );
+        let path = format!("{}{}", self.server.path().trim_end_matches('/'), filled(path, &parts.path));
         let fixed_query = filled(fixed_query, &parts.path);
         let queries = [self.server.query().unwrap_or_default(), &fixed_query];
         let fixed = queries.into_iter().filter(|query| !query.is_empty()).map(str::to_owned);
@@ -180,9 +150,7 @@ impl Tool {
             guarded.is_some_and(|(_, guarded)| name == guarded.as_str())
         };
         if parts.query.iter().any(is_guarded) {
-            parts
-                .issues
-                .push(Issue::new("", "An argument would take the place of the credential."));
+            parts.issues.push(Issue::new("", "An argument would take the place of the credential."));
         }
         let query: Vec<String> = fixed.chain(parts.query.drain(..)).collect();
         let leads_out = path.split('/').any(|segment| {
@@ -263,9 +231,7 @@ impl Parts {
         let breaks = |text: &str| text.contains(['\r', '\n', '\0']);
         let has_breaks = match value {
             Value::Array(items) => items.iter().any(|item| breaks(&styles::plain(item))),
-            Value::Object(members) => members
-                .iter()
-                .any(|(name, one)| breaks(name) || breaks(&styles::plain(one))),
+            Value::Object(members) => members.iter().any(|(name, one)| breaks(name) || breaks(&styles::plain(one))),
             one => breaks(&styles::plain(one)),
         };
         let name = HeaderName::from_bytes(parameter.name.as_bytes()).ok();

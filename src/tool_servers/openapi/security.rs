@@ -19,10 +19,7 @@ pub struct CredentialPlace {
 
 /// The places of the document's schemes, each once.
 pub(super) fn places(source: &Source) -> Vec<CredentialPlace> {
-    let schemes = source
-        .root
-        .pointer("/components/securitySchemes")
-        .and_then(Value::as_object);
+    let schemes = source.root.pointer("/components/securitySchemes").and_then(Value::as_object);
     let mut places: Vec<CredentialPlace> = schemes
         .into_iter()
         .flat_map(|schemes| schemes.values())
@@ -56,11 +53,7 @@ fn place(scheme: &Value) -> Option<CredentialPlace> {
 /// Whether two places are one; names of headers are compared without case.
 pub(super) fn is_place(place: Place, name: &str, other_place: Place, other_name: &str) -> bool {
     place == other_place
-        && if place == Place::Header {
-            name.eq_ignore_ascii_case(other_name)
-        } else {
-            name == other_name
-        }
+        && if place == Place::Header { name.eq_ignore_ascii_case(other_name) } else { name == other_name }
 }
 
 /// Whether the document says that an operation needs a credential.
@@ -70,7 +63,5 @@ pub(super) fn is_needed(source: &Source, operation: &Value) -> bool {
         return false;
     };
     !alternatives.is_empty()
-        && alternatives
-            .iter()
-            .all(|one| one.as_object().is_some_and(|schemes| !schemes.is_empty()))
+        && alternatives.iter().all(|one| one.as_object().is_some_and(|schemes| !schemes.is_empty()))
 }

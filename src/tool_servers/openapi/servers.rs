@@ -21,9 +21,9 @@ impl<'a> Servers<'a> {
             None if by_person => sole(root, place)?,
             None => match (pick(root, place), &place.document_url) {
                 (Some(picked), _) => picked.map_err(|(_, words)| Refusal::new(words))?,
-                (None, Some(document)) => document
-                    .join("/")
-                    .map_err(|_| Refusal::new("The document's address has no origin to send to."))?,
+                (None, Some(document)) => {
+                    document.join("/").map_err(|_| Refusal::new("The document's address has no origin to send to."))?
+                }
                 (None, None) => first_of_operations(source, place)
                     .ok_or_else(|| Refusal::new("The document names no server to send to; give `url`."))?,
             },
@@ -51,10 +51,7 @@ impl<'a> Servers<'a> {
 }
 
 fn list(holder: &Value) -> &[Value] {
-    holder
-        .get("servers")
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    holder.get("servers").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The one absolute https server of a document that a person gives without an address.
@@ -113,21 +110,16 @@ fn written(server: &Value, place: &Placement) -> Result<Url, Fault> {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after
-            .split_once('}')
-            .ok_or_else(|| bad("Its server's address has unbalanced braces.".to_owned()))?;
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| bad("Its server's address has unbalanced braces.".to_owned()))?;
         text.push_str(before);
         let value = variable(server, name, place).ok_or_else(|| {
             let name = super::prose::one_line(name, 60);
-            bad(format!(
-                "The server's variable {name:?} has no value that may be taken."
-            ))
+            bad(format!("The server's variable {name:?} has no value that may be taken."))
         })?;
         if !is_fit(&text, &value) {
             let name = super::prose::one_line(name, 60);
-            return Err(bad(format!(
-                "The value of the server's variable {name:?} does not fit its place."
-            )));
+            return Err(bad(format!("The value of the server's variable {name:?} does not fit its place.")));
         }
         text.push_str(&value);
         rest = after;
@@ -139,10 +131,9 @@ fn written(server: &Value, place: &Placement) -> Result<Url, Fault> {
     };
     match url {
         Ok(url) => settled(url),
-        Err(url::ParseError::RelativeUrlWithoutBase) => Err((
-            Because::NoServer,
-            "Its server is relative, and the document has no address; give `url`.".to_owned(),
-        )),
+        Err(url::ParseError::RelativeUrlWithoutBase) => {
+            Err((Because::NoServer, "Its server is relative, and the document has no address; give `url`.".to_owned()))
+        }
         Err(_) => Err(bad("Its server's address cannot be read.".to_owned())),
     }
 }

@@ -48,9 +48,7 @@ impl Source {
             // YAML reads an unquoted 3.1 as a number.
             Some(Value::Number(version)) => version.to_string(),
             _ => {
-                return Err(Refusal::new(
-                    "The document has no `openapi` member that tells its version.",
-                ));
+                return Err(Refusal::new("The document has no `openapi` member that tells its version."));
             }
         };
         let minor = version.split('.').take(2).collect::<Vec<_>>().join(".");
@@ -89,9 +87,7 @@ impl Source {
                     ("$id", &mut self.ids),
                 ] {
                     if let Some(name) = map.get(member).and_then(Value::as_str) {
-                        found
-                            .entry(name.trim_end_matches('#').to_owned())
-                            .or_insert_with(|| at.clone());
+                        found.entry(name.trim_end_matches('#').to_owned()).or_insert_with(|| at.clone());
                     }
                 }
                 for (key, inner) in map {
@@ -148,10 +144,7 @@ impl Source {
     /// What a `$dynamicRef` names: the document's one anchor of that name.
     pub(super) fn find_dynamic(&self, reference: &str) -> Option<String> {
         let name = reference.rsplit_once('#').map_or(reference, |(_, name)| name);
-        self.dynamic_anchors
-            .get(name)
-            .or_else(|| self.anchors.get(name))
-            .cloned()
+        self.dynamic_anchors.get(name).or_else(|| self.anchors.get(name)).cloned()
     }
 
     /// Follows the `$ref`s of a parameter, body, response or path item to the thing itself.
@@ -176,9 +169,5 @@ fn shown(words: &str, reference: &str) -> String {
 
 /// One segment of a JSON Pointer (RFC 6901).
 pub(super) fn escape(key: &str) -> String {
-    if key.contains(['~', '/']) {
-        key.replace('~', "~0").replace('/', "~1")
-    } else {
-        key.to_owned()
-    }
+    if key.contains(['~', '/']) { key.replace('~', "~0").replace('/', "~1") } else { key.to_owned() }
 }

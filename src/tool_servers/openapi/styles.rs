@@ -62,9 +62,8 @@ fn joined(parameter: &Parameter, value: &Value, separator: &str, explode: bool) 
         Value::Object(members) if members.is_empty() => None,
         Value::Object(members) => {
             let between = if explode { "=" } else { separator };
-            let pairs = members
-                .iter()
-                .map(|(name, value)| format!("{}{between}{}", encode(name), encode(&plain(value))));
+            let pairs =
+                members.iter().map(|(name, value)| format!("{}{between}{}", encode(name), encode(&plain(value))));
             Some(pairs.collect::<Vec<_>>().join(separator))
         }
         scalar => Some(encode(&plain(scalar))),
@@ -82,11 +81,7 @@ pub(super) fn in_path(parameter: &Parameter, value: &Value) -> Option<String> {
         }
         Style::Matrix => {
             let one = |name: &str, text: String| {
-                if text.is_empty() {
-                    format!(";{name}")
-                } else {
-                    format!(";{name}={text}")
-                }
+                if text.is_empty() { format!(";{name}") } else { format!(";{name}={text}") }
             };
             match value {
                 Value::Array(items) if parameter.explode => {
@@ -94,9 +89,7 @@ pub(super) fn in_path(parameter: &Parameter, value: &Value) -> Option<String> {
                     Some(items.collect())
                 }
                 Value::Object(members) if parameter.explode => {
-                    let members = members
-                        .iter()
-                        .map(|(key, value)| one(&encode(key), encode(&plain(value))));
+                    let members = members.iter().map(|(key, value)| one(&encode(key), encode(&plain(value))));
                     Some(members.collect())
                 }
                 _ => joined(parameter, value, ",", false).map(|text| one(&name, text)),
@@ -118,14 +111,12 @@ pub(super) fn in_query(parameter: &Parameter, value: &Value) -> Vec<String> {
         }
         (Style::Spaces, _) if !parameter.explode => delimited(parameter, &name, value, "%20"),
         (Style::Pipes, _) if !parameter.explode => delimited(parameter, &name, value, "%7C"),
-        (_, Value::Array(items)) if parameter.explode => items
-            .iter()
-            .map(|item| pair(&name, &encode_for(parameter, &plain(item))))
-            .collect(),
-        (_, Value::Object(members)) if parameter.explode => members
-            .iter()
-            .map(|(key, value)| pair(&encode(key), &encode_for(parameter, &plain(value))))
-            .collect(),
+        (_, Value::Array(items)) if parameter.explode => {
+            items.iter().map(|item| pair(&name, &encode_for(parameter, &plain(item)))).collect()
+        }
+        (_, Value::Object(members)) if parameter.explode => {
+            members.iter().map(|(key, value)| pair(&encode(key), &encode_for(parameter, &plain(value)))).collect()
+        }
         _ => delimited(parameter, &name, value, ","),
     }
 }
@@ -153,10 +144,5 @@ fn deep(parameter: &Parameter, name: &str, value: &Value, level: usize, pairs: &
 
 /// A header's value, or a cookie's pair.
 pub(super) fn in_header(parameter: &Parameter, value: &Value) -> Option<String> {
-    joined(
-        parameter,
-        value,
-        ",",
-        parameter.explode && parameter.place == Place::Header,
-    )
+    joined(parameter, value, ",", parameter.explode && parameter.place == Place::Header)
 }

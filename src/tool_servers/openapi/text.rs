@@ -14,11 +14,7 @@ const WARNINGS: usize = 20;
 /// Reads the text. The objects come out sorted, so that nothing after this can depend on the order of members.
 pub(super) fn read(text: &str, bounds: &Bounds) -> Result<(Value, Vec<String>), Refusal> {
     if text.len() > bounds.bytes {
-        return Err(Refusal::new(format!(
-            "The document has {} bytes; at most {} are read.",
-            text.len(),
-            bounds.bytes
-        )));
+        return Err(Refusal::new(format!("The document has {} bytes; at most {} are read.", text.len(), bounds.bytes)));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut root, warnings) = if text.trim_start().starts_with(['{', '[']) {
@@ -52,12 +48,8 @@ enum Fault {
 fn json(text: &str, bounds: &Bounds) -> Result<(Value, Vec<String>), Fault> {
     let count = Count::new(bounds);
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Seed {
-        count: &count,
-        level: 0,
-    }
-    .deserialize(&mut reader)
-    .and_then(|value| reader.end().map(|()| value));
+    let value =
+        Seed { count: &count, level: 0 }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     count.finish(value.map_err(|error| format!("line {}, column {}", error.line(), error.column())))
 }
 
@@ -91,11 +83,7 @@ fn yaml(text: &str, bounds: &Bounds) -> Result<(Value, Vec<String>), Fault> {
         with_snippet: false,
     };
     let value = serde_saphyr::with_deserializer_from_str_with_options(text, options, |reader| {
-        Seed {
-            count: &count,
-            level: 0,
-        }
-        .deserialize(reader)
+        Seed { count: &count, level: 0 }.deserialize(reader)
     });
     count.finish(value.map_err(|error| match (error.location(), &error) {
         (_, serde_saphyr::Error::Budget { .. }) => "it is over a bound of its size".to_owned(),
@@ -230,10 +218,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let inner = Seed {
-            level: self.level + 1,
-            ..self
-        };
+        let inner = Seed { level: self.level + 1, ..self };
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(inner)? {
             list.push(item);
@@ -242,10 +227,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let inner = Seed {
-            level: self.level + 1,
-            ..self
-        };
+        let inner = Seed { level: self.level + 1, ..self };
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             self.count.text(key.len())?;

@@ -36,9 +36,7 @@ impl Place {
     }
 
     pub(super) fn of(word: &str) -> Option<Self> {
-        [Self::Path, Self::Query, Self::Header, Self::Cookie]
-            .into_iter()
-            .find(|place| place.word() == word)
+        [Self::Path, Self::Query, Self::Header, Self::Cookie].into_iter().find(|place| place.word() == word)
     }
 }
 
@@ -62,9 +60,7 @@ impl Hints {
         Self {
             read_only: given.read_only.unwrap_or(read_only),
             destructive: given.destructive.unwrap_or(!read_only),
-            idempotent: given
-                .idempotent
-                .unwrap_or(read_only || matches!(method.as_str(), "PUT" | "DELETE")),
+            idempotent: given.idempotent.unwrap_or(read_only || matches!(method.as_str(), "PUT" | "DELETE")),
             open_world: true,
         }
     }

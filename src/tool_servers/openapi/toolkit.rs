@@ -138,10 +138,7 @@ fn tool(entry: Entry, base: &Url) -> Result<Tool, String> {
             parameters.push(parameter);
         }
     }
-    if let Some(missing) = placeholders
-        .iter()
-        .find(|name| !parameters.iter().any(|one| one.name == **name))
-    {
+    if let Some(missing) = placeholders.iter().find(|name| !parameters.iter().any(|one| one.name == **name)) {
         return Err(format!("the path's {missing:?} is no argument."));
     }
     let mut input_schema = input_schema(properties, &required);
@@ -151,9 +148,7 @@ fn tool(entry: Entry, base: &Url) -> Result<Tool, String> {
     }
     let given = HintsGiven {
         read_only: entry.read_only,
-        destructive: entry
-            .destructive
-            .or(entry.read_only.map(|read_only| !read_only && method == Method::DELETE)),
+        destructive: entry.destructive.or(entry.read_only.map(|read_only| !read_only && method == Method::DELETE)),
         idempotent: entry.idempotent,
     };
     Ok(Tool {

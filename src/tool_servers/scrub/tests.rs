@@ -14,10 +14,7 @@ fn scrubber() -> Scrubber {
 #[test]
 fn a_secret_is_replaced_wherever_it_stands() {
     let scrubber = scrubber();
-    assert_eq!(
-        scrubber.text("key=canary-0001, again canary-0001."),
-        "key=[secret], again [secret]."
-    );
+    assert_eq!(scrubber.text("key=canary-0001, again canary-0001."), "key=[secret], again [secret].");
     assert_eq!(scrubber.text("nothing here"), "nothing here");
     assert_eq!(scrubber.text(""), "");
 }

@@ -65,11 +65,8 @@ pub(super) fn repeated_too_often() -> Called {
 fn read_result(result: Value) -> Next {
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => Next::Done(
-            Called {
-                is_error: result.get("isError") == Some(&Value::Bool(true)),
-                ..of_result(&result)
-            }
-            .with_raw(result),
+            Called { is_error: result.get("isError") == Some(&Value::Bool(true)), ..of_result(&result) }
+                .with_raw(result),
         ),
         Some("input_required") => {
             let asks = match result.get("inputRequests") {
@@ -94,13 +91,8 @@ impl Called {
 }
 
 fn of_result(result: &Value) -> Called {
-    let blocks: Vec<&Map<String, Value>> = result
-        .get("content")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
-        .collect();
+    let blocks: Vec<&Map<String, Value>> =
+        result.get("content").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object).collect();
     let structured = result.get("structuredContent");
     let mut parts = Vec::new();
     let mut has_text = false;
@@ -115,10 +107,7 @@ fn of_result(result: &Value) -> Called {
     if parts.is_empty() {
         parts.push("The tool answered without content.".to_owned());
     }
-    let first_text = blocks
-        .iter()
-        .find(|block| member(block, "type") == "text")
-        .map(|block| member(block, "text"));
+    let first_text = blocks.iter().find(|block| member(block, "type") == "text").map(|block| member(block, "text"));
     Called {
         text: without_controls(&parts.join("\n\n")),
         answer: structured.cloned().or_else(|| first_text.map(read_text)),
@@ -241,10 +230,7 @@ mod tests {
     #[test]
     fn an_empty_result_says_so() {
         let called = done(json!({}));
-        assert_eq!(
-            (called.text.as_str(), called.answer),
-            ("The tool answered without content.", None)
-        );
+        assert_eq!((called.text.as_str(), called.answer), ("The tool answered without content.", None));
     }
 
     #[test]
@@ -262,11 +248,7 @@ mod tests {
 
     #[test]
     fn refused_arguments_are_a_tool_error_and_other_errors_are_failures() {
-        let error = |code| RpcError {
-            code,
-            message: "words".into(),
-            data: Value::Null,
-        };
+        let error = |code| RpcError { code, message: "words".into(), data: Value::Null };
         assert!(matches!(read(Err(error(-32602))), Next::Done(called) if called.is_error && called.text == "words"));
         assert!(matches!(read(Err(error(-32603))), Next::Failed(words) if words == "words"));
     }

@@ -95,11 +95,7 @@ impl Progress {
     pub(super) fn explain(&self, mut trouble: Trouble) -> Trouble {
         trouble.sent |= self.is_sent();
         trouble.jsonrpc_id = self.jsonrpc_id();
-        trouble.server_request_id = self
-            .server_request_id
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        trouble.server_request_id = self.server_request_id.lock().unwrap_or_else(PoisonError::into_inner).take();
         trouble
     }
 }

@@ -32,10 +32,7 @@ struct Open {
 impl Breaker {
     /// A breaker that has seen nothing.
     pub(super) fn new(clock: SharedClock) -> Self {
-        Self {
-            clock,
-            state: Mutex::default(),
-        }
+        Self { clock, state: Mutex::default() }
     }
 
     /// Whether the server may be asked now; after the pause one caller may, and the others wait for how that ends.
@@ -70,12 +67,7 @@ impl Breaker {
         if state.failures.len() >= FAILURES || state.open.is_some() {
             state.open = Some(Open {
                 until_ms: now + PAUSE_MS,
-                last: Trouble {
-                    sent: false,
-                    jsonrpc_id: None,
-                    server_request_id: None,
-                    ..trouble.clone()
-                },
+                last: Trouble { sent: false, jsonrpc_id: None, server_request_id: None, ..trouble.clone() },
             });
         }
     }

@@ -20,9 +20,7 @@ impl HeaderMark {
     /// The header for a call with `arguments`; `None` where they leave the property out.
     pub(super) fn header_for(&self, arguments: &Map<String, Value>) -> Option<(HeaderName, HeaderValue)> {
         let (first, rest) = self.path.split_first()?;
-        let value = rest
-            .iter()
-            .try_fold(arguments.get(first)?, |value, name| value.get(name))?;
+        let value = rest.iter().try_fold(arguments.get(first)?, |value, name| value.get(name))?;
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Bool(yes) => yes.to_string(),
@@ -48,11 +46,7 @@ pub(super) fn marks(schema: &Value) -> Result<Vec<HeaderMark>, BadMark> {
         walk(root, true, &mut Vec::new(), &mut found)?;
     }
     let mut seen = HashSet::new();
-    if found.iter().all(|mark| seen.insert(mark.header.clone())) {
-        Ok(found)
-    } else {
-        Err(BadMark)
-    }
+    if found.iter().all(|mark| seen.insert(mark.header.clone())) { Ok(found) } else { Err(BadMark) }
 }
 
 const MARK: &str = "x-mcp-header";
@@ -153,10 +147,7 @@ mod tests {
             .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
             .collect();
         headers.sort();
-        assert_eq!(
-            headers,
-            ["mcp-param-region: =?base64?WsO8cmljaA==?=", "mcp-param-size: 5"]
-        );
+        assert_eq!(headers, ["mcp-param-region: =?base64?WsO8cmljaA==?=", "mcp-param-size: 5"]);
     }
 
     #[test]

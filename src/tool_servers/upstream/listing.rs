@@ -96,10 +96,7 @@ impl<'a> Pages<'a> {
     /// Nothing read yet; `marks_count` where header marks are followed (2026-07-28 over HTTP).
     pub(super) fn new(marks_count: bool, as_of_change: u64, scrub: &'a Scrub) -> Self {
         Self {
-            listing: Listing {
-                as_of_change,
-                ..Listing::default()
-            },
+            listing: Listing { as_of_change, ..Listing::default() },
             names: HashSet::new(),
             cursors: HashSet::new(),
             marks_count,
@@ -173,11 +170,8 @@ impl<'a> Pages<'a> {
         if !within_bounds(&input_schema) {
             return Err("schema_too_large");
         }
-        let header_marks = if self.marks_count {
-            headers::marks(&input_schema).map_err(|_| "bad_header_mark")?
-        } else {
-            Vec::new()
-        };
+        let header_marks =
+            if self.marks_count { headers::marks(&input_schema).map_err(|_| "bad_header_mark")? } else { Vec::new() };
         let annotations = tool.get("annotations").cloned().unwrap_or_default();
         let title = text(tool.remove("title")).or_else(|| text(annotations.get("title").cloned()));
         Ok(ListedTool {
@@ -221,9 +215,7 @@ fn hints(annotations: &Value) -> Hints {
 /// Whether `name` is 1 to 128 letters, digits, `_ - .`.
 fn is_name(name: &str) -> bool {
     (1..=128).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 fn within_bounds(schema: &Value) -> bool {
@@ -271,10 +263,7 @@ mod tests {
         assert_eq!(tool.title.as_deref(), Some("Find it"));
         assert_eq!(tool.description.as_deref(), Some("Finds."));
         assert!(tool.annotations.may_be_repeated());
-        assert_eq!(
-            serde_json::to_value(tool.annotations).unwrap(),
-            json!({ "readOnlyHint": true })
-        );
+        assert_eq!(serde_json::to_value(tool.annotations).unwrap(), json!({ "readOnlyHint": true }));
         assert_eq!(listing.ttl_ms, Some(5000));
     }
 

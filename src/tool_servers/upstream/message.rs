@@ -85,21 +85,14 @@ impl Incoming {
         };
         let id = message.remove("id").unwrap_or(Value::Null);
         if let Some(Value::String(method)) = message.remove("method") {
-            return Some(if id.is_null() {
-                Self::Notification { method }
-            } else {
-                Self::Request { id, method }
-            });
+            return Some(if id.is_null() { Self::Notification { method } } else { Self::Request { id, method } });
         }
         let outcome = if let Some(error) = message.remove("error") {
             Err(read_error(error)?)
         } else {
             Ok(message.remove("result")?)
         };
-        Some(Self::Answer {
-            id: number(&id),
-            outcome,
-        })
+        Some(Self::Answer { id: number(&id), outcome })
     }
 }
 
@@ -138,10 +131,7 @@ pub(super) fn notification(method: &str, params: Option<Value>) -> Value {
 
 /// Tells the server that nobody waits for the answer to request `id` any more.
 pub(super) fn cancelled(id: u64) -> Value {
-    notification(
-        "notifications/cancelled",
-        Some(json!({ "requestId": id, "reason": "The caller no longer waits." })),
-    )
+    notification("notifications/cancelled", Some(json!({ "requestId": id, "reason": "The caller no longer waits." })))
 }
 
 /// The answer to a request of the server: a ping is answered, and nothing else is offered.
@@ -163,10 +153,7 @@ mod tests {
         let read = |text: &str| Incoming::read(text.as_bytes());
         assert_eq!(
             read(r#"{"jsonrpc":"2.0","id":"7","result":{}}"#),
-            Some(vec![Incoming::Answer {
-                id: Some(7),
-                outcome: Ok(json!({}))
-            }])
+            Some(vec![Incoming::Answer { id: Some(7), outcome: Ok(json!({})) }])
         );
         assert!(matches!(
             read(r#"[{"jsonrpc":"2.0","method":"notifications/message"},{"id":"a","method":"ping"}]"#).as_deref(),

@@ -74,11 +74,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Those of a running server.
     pub fn new(clock: SharedClock, scrub: Scrub) -> Self {
-        Self {
-            clock,
-            sleep: Arc::new(|time| Box::pin(tokio::time::sleep(time))),
-            scrub,
-        }
+        Self { clock, sleep: Arc::new(|time| Box::pin(tokio::time::sleep(time))), scrub }
     }
 }
 
@@ -131,11 +127,7 @@ impl Upstream {
         Self {
             breaker: Breaker::new(surroundings.clock.clone()),
             scrub: surroundings.scrub.clone(),
-            wire: Wire::Process(Box::new(process::Process::new(
-                entry,
-                surroundings,
-                list_changes.clone(),
-            ))),
+            wire: Wire::Process(Box::new(process::Process::new(entry, surroundings, list_changes.clone()))),
             list_changes,
         }
     }
@@ -145,11 +137,9 @@ impl Upstream {
         self.breaker.admit()?;
         let listed = async {
             self.open().await?;
-            timeout(LISTING, self.list_pages()).await.unwrap_or_else(|_| {
-                Err(Trouble::timed_out(
-                    "The server did not list its tools within 10 seconds.",
-                ))
-            })
+            timeout(LISTING, self.list_pages())
+                .await
+                .unwrap_or_else(|_| Err(Trouble::timed_out("The server did not list its tools within 10 seconds.")))
         };
         let listed = listed.await.map_err(|trouble| self.scrubbed(trouble));
         match &listed {
@@ -258,10 +248,7 @@ impl Upstream {
                 return Ok(pages.finish());
             }
         }
-        Err(Trouble::failing(format!(
-            "The server's list of tools has more than {} pages.",
-            listing::PAGES
-        )))
+        Err(Trouble::failing(format!("The server's list of tools has more than {} pages.", listing::PAGES)))
     }
 
     async fn call_until_done(

@@ -6,14 +6,7 @@ use super::CallContext;
 use super::message::{RpcError, UNSUPPORTED_REVISION};
 
 /// The revisions spoken, newest first; the first is the modern one.
-const REVISIONS: [&str; 6] = [
-    "2026-07-28",
-    "2025-11-25",
-    "2025-06-18",
-    "2025-03-26",
-    "2024-11-05",
-    "2024-10-07",
-];
+const REVISIONS: [&str; 6] = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
 /// The modern revision, asked for first.
 const MODERN: &str = REVISIONS[0];
@@ -54,10 +47,7 @@ impl Revision {
 
     /// The newest of `offered` that is spoken here.
     fn newest_of(offered: &[&str]) -> Option<Self> {
-        REVISIONS
-            .into_iter()
-            .find(|revision| offered.contains(revision))
-            .map(Self)
+        REVISIONS.into_iter().find(|revision| offered.contains(revision)).map(Self)
     }
 
     /// The `_meta` of a request (2026-07-28 wants the first three in each; the others are ours in every revision).
@@ -72,10 +62,7 @@ impl Revision {
             return meta;
         };
         meta.insert("playmaker/call_id".into(), context.call_id.as_str().into());
-        let optional = [
-            ("playmaker/run_id", &context.run_id),
-            ("traceparent", &context.traceparent),
-        ];
+        let optional = [("playmaker/run_id", &context.run_id), ("traceparent", &context.traceparent)];
         for (key, value) in optional {
             if let Some(value) = value {
                 meta.insert(key.into(), value.as_str().into());
@@ -109,22 +96,13 @@ pub(super) fn of_discovery(outcome: &Result<Value, RpcError>) -> Verdict {
     let Some(list) = list else {
         return Verdict::Initialize;
     };
-    let offered: Vec<&str> = list
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let offered: Vec<&str> = list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     match Revision::newest_of(&offered) {
         Some(revision) if revision.era() == Era::Modern => Verdict::Modern(revision),
         Some(_) => Verdict::Initialize,
         None => Verdict::Failing(format!(
             "No revision of MCP is spoken by both: the server offers {}, Playmaker speaks {}.",
-            if offered.is_empty() {
-                "none".to_owned()
-            } else {
-                offered.join(", ")
-            },
+            if offered.is_empty() { "none".to_owned() } else { offered.join(", ") },
             REVISIONS.join(", "),
         )),
     }
@@ -161,11 +139,7 @@ mod tests {
     use super::*;
 
     fn refused(code: i64, message: &str, data: Value) -> Result<Value, RpcError> {
-        Err(RpcError {
-            code,
-            message: message.into(),
-            data,
-        })
+        Err(RpcError { code, message: message.into(), data })
     }
 
     #[test]
@@ -195,10 +169,7 @@ mod tests {
         };
         assert!(words.contains("2027-01-01") && words.contains("2025-11-25"), "{words}");
         for code in [-32020, -32021] {
-            assert!(matches!(
-                of_discovery(&refused(code, "no", Value::Null)),
-                Verdict::Failing(_)
-            ));
+            assert!(matches!(of_discovery(&refused(code, "no", Value::Null)), Verdict::Failing(_)));
         }
         let about_meta = refused(-32602, "missing _meta key", Value::Null);
         assert!(matches!(of_discovery(&about_meta), Verdict::Failing(_)));

@@ -81,10 +81,7 @@ impl Trouble {
 
     /// The time of what was begun is over.
     pub fn timed_out(detail: impl Into<String>) -> Self {
-        Self {
-            timed_out: true,
-            ..Self::new(Because::Unreachable, detail)
-        }
+        Self { timed_out: true, ..Self::new(Because::Unreachable, detail) }
     }
 
     /// The same failure, after the request may have reached the server.
@@ -126,9 +123,7 @@ pub(super) fn tidy(text: &str, bytes: usize) -> String {
 
 /// `text` without control characters but line breaks.
 pub(super) fn without_controls(text: &str) -> String {
-    text.chars()
-        .filter(|character| !character.is_control() || matches!(character, '\n' | '\r'))
-        .collect()
+    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\r')).collect()
 }
 
 /// The beginning of `text`, at most `bytes` long and never within a character.

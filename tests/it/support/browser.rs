@@ -56,9 +56,7 @@ impl Browser {
             wanted.add_arg(flag).unwrap();
         }
         wanted.set_browser_log_level(LoggingPrefsLogLevel::All).unwrap();
-        let driver = WebDriver::new(address, wanted)
-            .await
-            .expect("ChromeDriver opens a browser");
+        let driver = WebDriver::new(address, wanted).await.expect("ChromeDriver opens a browser");
         let browser = Self { driver };
         browser.resize(screen).await;
         browser.prefer(scheme).await;
@@ -72,10 +70,7 @@ impl Browser {
 
     /// Goes to an address and waits until the page has loaded.
     pub async fn visit(&self, url: &str) {
-        self.driver
-            .goto(url)
-            .await
-            .unwrap_or_else(|error| panic!("{url} does not load: {error}"));
+        self.driver.goto(url).await.unwrap_or_else(|error| panic!("{url} does not load: {error}"));
     }
 
     /// Gives the page another size.
@@ -100,8 +95,7 @@ impl Browser {
 
     /// Turns scripts off for the pages to come: every flow works without them.
     pub async fn without_script(&self) {
-        self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true }))
-            .await;
+        self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
     }
 
     /// Takes a picture of the whole page, below the fold too, as `target/pictures/<name>.png`.
@@ -119,11 +113,7 @@ impl Browser {
     /// What the page complained about on the console since the last call: script errors, blocked or missing files.
     pub async fn complaints(&self) -> Vec<String> {
         let entries = self.driver.browser_log().await.unwrap();
-        entries
-            .into_iter()
-            .filter(|entry| entry.level == "SEVERE")
-            .map(|entry| entry.message)
-            .collect()
+        entries.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect()
     }
 
     /// Closes the browser.
@@ -152,17 +142,8 @@ async fn a_page_is_seen_in_each_size_and_scheme() {
     let browser = Browser::open(Screen::Phone, Scheme::Dark).await;
     browser.visit(PAGE).await;
     assert_eq!(seen(&browser).await, json!([390, true]));
-    assert_eq!(
-        browser.driver().find(By::Id("p")).await.unwrap().text().await.unwrap(),
-        "after"
-    );
-    assert!(
-        browser
-            .complaints()
-            .await
-            .iter()
-            .any(|line| line.contains("missing is not defined"))
-    );
+    assert_eq!(browser.driver().find(By::Id("p")).await.unwrap().text().await.unwrap(), "after");
+    assert!(browser.complaints().await.iter().any(|line| line.contains("missing is not defined")));
 
     browser.resize(Screen::Desktop).await;
     browser.prefer(Scheme::Light).await;
@@ -170,27 +151,15 @@ async fn a_page_is_seen_in_each_size_and_scheme() {
     let picture = std::fs::read(browser.picture("whole-page").await).unwrap();
     // Width and height stand in the header of a PNG.
     assert_eq!(picture[16..20], 1280_u32.to_be_bytes());
-    assert!(
-        picture[20..24] > 3000_u32.to_be_bytes()[..],
-        "the picture reaches below the fold"
-    );
+    assert!(picture[20..24] > 3000_u32.to_be_bytes()[..], "the picture reaches below the fold");
 
     browser.without_script().await;
     browser.visit(PAGE).await;
-    assert_eq!(
-        browser.driver().find(By::Id("p")).await.unwrap().text().await.unwrap(),
-        "before"
-    );
+    assert_eq!(browser.driver().find(By::Id("p")).await.unwrap().text().await.unwrap(), "before");
     browser.close().await;
 }
 
 async fn seen(browser: &Browser) -> serde_json::Value {
     let script = "return [innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]";
-    browser
-        .driver()
-        .execute(script, Vec::new())
-        .await
-        .unwrap()
-        .json()
-        .clone()
+    browser.driver().execute(script, Vec::new()).await.unwrap().json().clone()
 }

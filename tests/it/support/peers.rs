@@ -73,12 +73,7 @@ pub struct Target {
 impl Target {
     /// An endpoint, with nothing but its address; such a client cannot be asked anything.
     pub fn at(url: impl Into<String>) -> Self {
-        Self {
-            url: url.into(),
-            headers: Vec::new(),
-            mode: Mode::Auto,
-            answer: None,
-        }
+        Self { url: url.into(), headers: Vec::new(), mode: Mode::Auto, answer: None }
     }
 
     /// Sends a header with every request.
@@ -149,20 +144,14 @@ impl Official {
             Mode::Legacy => "legacy",
             Mode::Modern => "2026-07-28",
         };
-        let headers: JsonObject = target
-            .headers
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), json!(value)))
-            .collect();
+        let headers: JsonObject =
+            target.headers.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         let mut step = json!({ "op": "connect", "url": target.url, "headers": headers, "mode": mode });
         if let Some(answer) = target.answer {
             step["elicitation"] = json!(answer);
         }
         let greeting = program.step(&step).await?;
-        Ok(Peer {
-            greeting,
-            line: Line::Program(Box::new(program)),
-        })
+        Ok(Peer { greeting, line: Line::Program(Box::new(program)) })
     }
 }
 
@@ -180,10 +169,7 @@ impl Peer {
     /// The tools on offer.
     pub async fn tools(&mut self) -> Result<Vec<Value>, Failure> {
         match &mut self.line {
-            Line::Program(program) => program
-                .step(&json!({ "op": "list" }))
-                .await
-                .map(|result| list(&result["tools"])),
+            Line::Program(program) => program.step(&json!({ "op": "list" })).await.map(|result| list(&result["tools"])),
             Line::Rust(client, _) => limited(client.list_all_tools()).await.map(|tools| list(&tools)),
         }
     }
@@ -192,9 +178,7 @@ impl Peer {
     pub async fn call(&mut self, name: &str, arguments: Value) -> Result<Value, Failure> {
         match &mut self.line {
             Line::Program(program) => {
-                program
-                    .step(&json!({ "op": "call", "name": name, "arguments": arguments }))
-                    .await
+                program.step(&json!({ "op": "call", "name": name, "arguments": arguments })).await
             }
             Line::Rust(client, _) => {
                 let parameters = CallToolRequestParams::new(name.to_owned()).with_arguments(object(arguments));
@@ -206,10 +190,9 @@ impl Peer {
     /// The prompts on offer.
     pub async fn prompts(&mut self) -> Result<Vec<Value>, Failure> {
         match &mut self.line {
-            Line::Program(program) => program
-                .step(&json!({ "op": "prompts" }))
-                .await
-                .map(|result| list(&result["prompts"])),
+            Line::Program(program) => {
+                program.step(&json!({ "op": "prompts" })).await.map(|result| list(&result["prompts"]))
+            }
             Line::Rust(client, _) => limited(client.list_all_prompts()).await.map(|prompts| list(&prompts)),
         }
     }
@@ -218,9 +201,7 @@ impl Peer {
     pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Value, Failure> {
         match &mut self.line {
             Line::Program(program) => {
-                program
-                    .step(&json!({ "op": "prompt", "name": name, "arguments": arguments }))
-                    .await
+                program.step(&json!({ "op": "prompt", "name": name, "arguments": arguments })).await
             }
             Line::Rust(client, _) => {
                 let parameters = GetPromptRequestParams::new(name).with_arguments(object(arguments));
@@ -266,30 +247,18 @@ struct Reply {
 
 impl Program {
     fn start(mut command: Command) -> Self {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
         let mut process = command.spawn().expect("run infra/test once, it installs the clients");
         let steps = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap()).lines();
-        Self {
-            _process: process,
-            steps,
-            answers,
-            asked: Vec::new(),
-        }
+        Self { _process: process, steps, answers, asked: Vec::new() }
     }
 
     async fn step(&mut self, step: &Value) -> Result<Value, Failure> {
         self.steps.write_all(format!("{step}\n").as_bytes()).await.unwrap();
-        let line = timeout(STEP_LIMIT, self.answers.next_line())
-            .await
-            .unwrap_or_else(|_| panic!("no answer to {step}"));
-        let line = line
-            .unwrap()
-            .unwrap_or_else(|| panic!("the client ended instead of answering {step}"));
+        let line =
+            timeout(STEP_LIMIT, self.answers.next_line()).await.unwrap_or_else(|_| panic!("no answer to {step}"));
+        let line = line.unwrap().unwrap_or_else(|| panic!("the client ended instead of answering {step}"));
         let reply: Reply = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
         self.asked.extend(reply.asked);
         reply.error.map_or(Ok(reply.result.unwrap_or_default()), Err)
@@ -309,9 +278,7 @@ impl ClientHandler for Person {
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         self.asked.lock().unwrap().push(json!(request));
-        Ok(ElicitResult::new(
-            self.answer.clone().unwrap_or(ElicitationAction::Decline),
-        ))
+        Ok(ElicitResult::new(self.answer.clone().unwrap_or(ElicitationAction::Decline)))
     }
 
     fn get_info(&self) -> ClientConfig {
@@ -319,10 +286,7 @@ impl ClientHandler for Person {
             Some(_) => json!({ "elicitation": { "form": {}, "url": {} } }),
             None => json!({}),
         };
-        ClientConfig::new(
-            serde_json::from_value(capabilities).unwrap(),
-            Implementation::new("rmcp", "3"),
-        )
+        ClientConfig::new(serde_json::from_value(capabilities).unwrap(), Implementation::new("rmcp", "3"))
     }
 }
 
@@ -333,35 +297,23 @@ async fn connect_rust(target: &Target) -> Result<Peer, Failure> {
         Answer::Decline => ElicitationAction::Decline,
         Answer::Cancel => ElicitationAction::Cancel,
     });
-    let person = Person {
-        answer,
-        asked: Arc::clone(&asked),
-    };
+    let person = Person { answer, asked: Arc::clone(&asked) };
     let mut config = StreamableHttpClientTransportConfig::with_uri(target.url.as_str());
-    config.custom_headers = target
-        .headers
-        .iter()
-        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-        .collect();
+    config.custom_headers =
+        target.headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let lifecycle = match target.mode {
-        Mode::Auto => ClientLifecycleMode::Auto {
-            preferred_versions,
-            legacy_version: None,
-        },
+        Mode::Auto => ClientLifecycleMode::Auto { preferred_versions, legacy_version: None },
         Mode::Legacy => ClientLifecycleMode::Initialize,
         Mode::Modern => ClientLifecycleMode::Discover { preferred_versions },
     };
     let connecting = person.serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), lifecycle);
-    let client = timeout(STEP_LIMIT, connecting)
-        .await
-        .expect("connecting ends")
-        .map_err(|error| Failure {
-            kind: "ClientInitializeError".to_owned(),
-            code: None,
-            message: error.to_string(),
-            data: None,
-        })?;
+    let client = timeout(STEP_LIMIT, connecting).await.expect("connecting ends").map_err(|error| Failure {
+        kind: "ClientInitializeError".to_owned(),
+        code: None,
+        message: error.to_string(),
+        data: None,
+    })?;
     let server = json!(client.peer_info());
     let greeting = json!({
         "revision": server["protocolVersion"],
@@ -369,10 +321,7 @@ async fn connect_rust(target: &Target) -> Result<Peer, Failure> {
         "capabilities": server["capabilities"],
         "instructions": server["instructions"],
     });
-    Ok(Peer {
-        greeting,
-        line: Line::Rust(client, asked),
-    })
+    Ok(Peer { greeting, line: Line::Rust(client, asked) })
 }
 
 impl From<ServiceError> for Failure {
@@ -385,12 +334,7 @@ impl From<ServiceError> for Failure {
                 message: error.message.into_owned(),
                 data: error.data,
             },
-            _ => Self {
-                kind: "ServiceError".to_owned(),
-                code: None,
-                message,
-                data: None,
-            },
+            _ => Self { kind: "ServiceError".to_owned(), code: None, message, data: None },
         }
     }
 }
@@ -420,9 +364,7 @@ fn object(value: Value) -> JsonObject {
 async fn every_official_client_works_with_the_reference_server() {
     let server = super::services::everything().await;
     for client in Official::EVERY {
-        let target = Target::at(server.url("/mcp"))
-            .header("x-seen", "yes")
-            .answering(Answer::Decline);
+        let target = Target::at(server.url("/mcp")).header("x-seen", "yes").answering(Answer::Decline);
         let mut peer = client.connect(&target).await.unwrap();
         assert_eq!(peer.revision(), "2025-11-25", "{client:?}");
         assert_eq!(peer.greeting()["server"]["name"], "mcp-servers/everything");
@@ -433,13 +375,7 @@ async fn every_official_client_works_with_the_reference_server() {
 
         assert!(!peer.prompts().await.unwrap().is_empty());
         let prompt = peer.prompt("args-prompt", json!({ "city": "Oslo" })).await.unwrap();
-        assert!(
-            prompt["messages"][0]["content"]["text"]
-                .as_str()
-                .unwrap()
-                .contains("Oslo"),
-            "{client:?}"
-        );
+        assert!(prompt["messages"][0]["content"]["text"].as_str().unwrap().contains("Oslo"), "{client:?}");
         let failure = peer.prompt("unknown", json!({})).await.unwrap_err();
         assert_eq!(failure.code, Some(json!(-32602)), "{client:?}: {failure:?}");
         assert!(!failure.kind.is_empty() && failure.message.contains("unknown") && failure.data.is_none());
@@ -459,9 +395,7 @@ async fn a_client_that_insists_on_one_way_gets_it_or_fails() {
         assert_eq!(peer.revision(), "2025-11-25", "{client:?}");
         // The reference server does not know 2026-07-28. One client notices only at its first request.
         let modern = async {
-            let mut peer = client
-                .connect(&target.answering(Answer::Accept).mode(Mode::Modern))
-                .await?;
+            let mut peer = client.connect(&target.answering(Answer::Accept).mode(Mode::Modern)).await?;
             peer.tools().await
         };
         modern.await.unwrap_err();

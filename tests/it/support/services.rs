@@ -37,11 +37,7 @@ impl Service {
             .kill_on_drop(true)
             .spawn()
             .unwrap_or_else(|error| panic!("{name} cannot be started ({error}); run infra/test once to install it"));
-        let mut service = Self {
-            process,
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-            log,
-        };
+        let mut service = Self { process, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), log };
         if timeout(START_LIMIT, service.listening()).await.ok() != Some(true) {
             panic!("{name} did not start: {}", service.output());
         }
@@ -110,10 +106,7 @@ pub fn node() -> PathBuf {
 pub async fn everything() -> Service {
     Service::start("everything", |port| {
         let mut command = Command::new(node());
-        command
-            .arg(everything_program())
-            .arg("streamableHttp")
-            .env("PORT", port.to_string());
+        command.arg(everything_program()).arg("streamableHttp").env("PORT", port.to_string());
         command
     })
     .await
@@ -133,9 +126,7 @@ fn everything_program() -> PathBuf {
 pub async fn mock_api(document: &Path) -> Service {
     Service::start("prism", |port| {
         let mut command = Command::new(node());
-        command
-            .arg(project("infra/npm/node_modules/.bin/prism"))
-            .args(["mock", "--host", "127.0.0.1", "--port"]);
+        command.arg(project("infra/npm/node_modules/.bin/prism")).args(["mock", "--host", "127.0.0.1", "--port"]);
         command.arg(port.to_string()).arg(document);
         command
     })
@@ -153,12 +144,7 @@ async fn the_mocked_library_asks_for_its_key_and_then_lends() {
     let http = reqwest_client();
     let refused = http.get(library.url("/books")).send().await.unwrap();
     assert_eq!(refused.status(), 401);
-    let lent = http
-        .get(library.url("/books/b-1"))
-        .header("x-library-key", "any")
-        .send()
-        .await
-        .unwrap();
+    let lent = http.get(library.url("/books/b-1")).header("x-library-key", "any").send().await.unwrap();
     assert_eq!(lent.status(), 200, "{}", library.output());
     assert!(lent.text().await.unwrap().contains("The Salt Road"));
 }

@@ -56,27 +56,16 @@ fn no_value_moves_the_address_to_another_host() {
 #[test]
 fn a_host_placeholder_takes_a_host_alone() {
     let text = SHOP
-        .replace(
-            "in: host_label, pattern: '^[a-z0-9-]{2,63}$', example: blue-door",
-            "in: host",
-        )
+        .replace("in: host_label, pattern: '^[a-z0-9-]{2,63}$', example: blue-door", "in: host")
         .replace("https://{shop}.example.com", "https://{shop}");
     let catalogue = catalogue(&text);
     let url = |shop: &str| {
         let given = json!({ "shop": shop, "ref": "one" });
         let provider = catalogue.get("shop").unwrap();
-        catalogue
-            .resolve(provider, given.as_object().unwrap())
-            .map(|resolved| resolved.url)
-            .ok()
+        catalogue.resolve(provider, given.as_object().unwrap()).map(|resolved| resolved.url).ok()
     };
-    assert_eq!(
-        url("git.example.org").as_deref(),
-        Some("https://git.example.org/teams/main/mcp?project=one")
-    );
-    for trick in [
-        "a.b/c", "a.b:80", "u@a.b", "a..b", ".a", "a.", "0x7f.1", "1.2", "A.b", "a.b?c", "a.b#c",
-    ] {
+    assert_eq!(url("git.example.org").as_deref(), Some("https://git.example.org/teams/main/mcp?project=one"));
+    for trick in ["a.b/c", "a.b:80", "u@a.b", "a..b", ".a", "a.", "0x7f.1", "1.2", "A.b", "a.b?c", "a.b#c"] {
         assert_eq!(url(trick), None, "{trick}");
     }
 }
@@ -94,13 +83,8 @@ fn missing_unknown_and_odd_placeholders_are_each_told_and_never_repeated() {
     );
     let catalogue = catalogue(SHOP);
     let given = json!({ "shop": "hunter2.x", "ref": "hunter2" });
-    let issues = catalogue
-        .resolve(catalogue.get("shop").unwrap(), given.as_object().unwrap())
-        .unwrap_err();
-    assert!(
-        issues.iter().all(|issue| !issue.detail.contains("hunter2")),
-        "{issues:?}"
-    );
+    let issues = catalogue.resolve(catalogue.get("shop").unwrap(), given.as_object().unwrap()).unwrap_err();
+    assert!(issues.iter().all(|issue| !issue.detail.contains("hunter2")), "{issues:?}");
 }
 
 proptest::proptest! {

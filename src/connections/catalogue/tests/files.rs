@@ -9,9 +9,7 @@ use super::{SHOP, catalogue, fault, files};
 fn every_file_that_comes_with_the_program_is_listed_and_loads() {
     let catalogue = Catalogue::built_in().unwrap_or_else(|fault| panic!("{fault}"));
     let folder = |name: &str| -> Vec<String> {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("src/connections")
-            .join(name);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/connections").join(name);
         let mut names: Vec<String> = std::fs::read_dir(path)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -21,9 +19,7 @@ fn every_file_that_comes_with_the_program_is_listed_and_loads() {
         names
     };
     let named = |names: &mut dyn Iterator<Item = &String>| -> Vec<String> {
-        names
-            .map(|name| format!("{}.yaml", name.trim_end_matches(".yaml")))
-            .collect()
+        names.map(|name| format!("{}.yaml", name.trim_end_matches(".yaml"))).collect()
     };
     assert_eq!(named(&mut catalogue.providers.keys()), folder("providers"));
     assert_eq!(named(&mut catalogue.toolkits.keys()), folder("toolkits"));
@@ -33,11 +29,7 @@ fn every_file_that_comes_with_the_program_is_listed_and_loads() {
 #[test]
 fn every_provider_resolves_with_its_examples_and_has_a_way_without_sign_in() {
     let catalogue = Catalogue::built_in().unwrap();
-    let rules = Rules {
-        kinds: vec![Kind::Secret],
-        providers: Shown::parse("*"),
-        variables: false,
-    };
+    let rules = Rules { kinds: vec![Kind::Secret], providers: Shown::parse("*"), variables: false };
     for provider in catalogue.all() {
         let examples: Map<String, Value> = provider
             .placeholders
@@ -45,12 +37,7 @@ fn every_provider_resolves_with_its_examples_and_has_a_way_without_sign_in() {
             .filter_map(|placeholder| Some((placeholder.name.clone(), json!(placeholder.example.clone()?))))
             .collect();
         let resolved = catalogue.resolve(provider, &examples).unwrap();
-        assert_eq!(
-            resolved.source.is_some(),
-            resolved.r#type == Type::Openapi,
-            "{}",
-            provider.name
-        );
+        assert_eq!(resolved.source.is_some(), resolved.r#type == Type::Openapi, "{}", provider.name);
         let way = provider.preferred_way(&|_| false, &rules).unwrap();
         assert_eq!(way.kind, Kind::Secret, "{}", provider.name);
         assert!(way.put().is_some() && provider.verify.is_some(), "{}", provider.name);
@@ -70,16 +57,9 @@ fn the_toolkits_name_their_tools_and_the_place_of_each_argument() {
             let mut in_path = 0;
             for (argument, schema) in tool["arguments"].as_object().into_iter().flatten() {
                 let place = schema["place"].as_str().unwrap();
-                assert!(
-                    ["path", "query", "header", "body"].contains(&place),
-                    "{name} {argument}"
-                );
+                assert!(["path", "query", "header", "body"].contains(&place), "{name} {argument}");
                 assert!(schema["description"].as_str().unwrap().chars().count() <= 200);
-                assert_eq!(
-                    place == "path",
-                    path.contains(&format!("{{{argument}}}")),
-                    "{name} {argument}"
-                );
+                assert_eq!(place == "path", path.contains(&format!("{{{argument}}}")), "{name} {argument}");
                 in_path += usize::from(place == "path");
             }
             assert_eq!(path.matches('{').count(), in_path, "{name}");
@@ -115,17 +95,9 @@ fn providers_are_found_by_words_and_by_their_beginnings() {
 #[test]
 fn a_built_in_name_is_taken_only_with_replaces() {
     let mine = SHOP.replace("name: shop\n", "name: notion\n");
-    let file = |text: &str| {
-        vec![File {
-            name: "notion.yaml".into(),
-            text: text.into(),
-        }]
-    };
+    let file = |text: &str| vec![File { name: "notion.yaml".into(), text: text.into() }];
     let told = Catalogue::with(&file(&mine)).unwrap_err().to_string();
-    assert!(
-        told.starts_with("notion.yaml:1:7: a built-in provider has this name"),
-        "{told}"
-    );
+    assert!(told.starts_with("notion.yaml:1:7: a built-in provider has this name"), "{told}");
     let replacing = mine.replace("title: Shop\n", "title: Ours\nreplaces: true\n");
     let catalogue = Catalogue::with(&file(&replacing)).unwrap();
     assert_eq!(catalogue.get("notion").unwrap().title, "Ours");
@@ -148,15 +120,10 @@ fn an_operators_document_lies_beside_its_provider() {
     let api = SHOP.replace("type: mcp,", "type: openapi, document: { file: shop.json },");
     assert!(fault(&api).contains("there is no document shop.json"));
     let mut both = files(&api);
-    both.push(File {
-        name: "shop.json".into(),
-        text: "{}".into(),
-    });
+    both.push(File { name: "shop.json".into(), text: "{}".into() });
     let catalogue = Catalogue::with(&both).unwrap();
     let given = json!({ "shop": "blue", "ref": "one" });
-    let resolved = catalogue
-        .resolve(catalogue.get("shop").unwrap(), given.as_object().unwrap())
-        .unwrap();
+    let resolved = catalogue.resolve(catalogue.get("shop").unwrap(), given.as_object().unwrap()).unwrap();
     assert!(matches!(resolved.source, Some(Source::Document { text }) if &*text == "{}"));
 }
 
@@ -169,10 +136,7 @@ fn the_operators_folder_is_read_without_links() {
     std::fs::write(folder.join("shop.yaml"), SHOP).unwrap();
     std::fs::write(folder.join("README.md"), "not a provider").unwrap();
     let read = read_folder(&folder).unwrap();
-    assert_eq!(
-        read.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
-        ["shop.yaml"]
-    );
+    assert_eq!(read.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["shop.yaml"]);
     assert!(Catalogue::with(&read).unwrap().get("shop").is_some());
     std::os::unix::fs::symlink("/etc/hostname", folder.join("link.yaml")).unwrap();
     let told = read_folder(&folder).unwrap_err();

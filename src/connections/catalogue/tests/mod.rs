@@ -23,10 +23,7 @@ ways:
 ";
 
 fn files(text: &str) -> Vec<File> {
-    vec![File {
-        name: "shop.yaml".into(),
-        text: text.into(),
-    }]
+    vec![File { name: "shop.yaml".into(), text: text.into() }]
 }
 
 fn catalogue(text: &str) -> Catalogue {

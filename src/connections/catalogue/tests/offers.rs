@@ -7,10 +7,8 @@ use super::{SHOP, catalogue};
 
 #[test]
 fn a_way_is_offered_when_the_operator_set_and_allowed_all_it_needs() {
-    let with_value = SHOP.replace(
-        "in: header }",
-        "in: header, values: [{ name: app_id }, { name: extra, optional: true }] }",
-    );
+    let with_value =
+        SHOP.replace("in: header }", "in: header, values: [{ name: app_id }, { name: extra, optional: true }] }");
     let catalogue = catalogue(&with_value);
     let provider = catalogue.get("shop").unwrap();
     let rules = |kinds: &[Kind], providers: &str| Rules {
@@ -26,10 +24,7 @@ fn a_way_is_offered_when_the_operator_set_and_allowed_all_it_needs() {
     assert!(!offered("PROVIDER_SHOP_APP_ID", &rules(&[Kind::Secret], "*,-shop")));
     assert!(!offered("PROVIDER_SHOP_APP_ID", &rules(&[Kind::Secret], "notion")));
     assert!(offered("PROVIDER_SHOP_APP_ID", &rules(&[Kind::Secret], "-notion")));
-    assert_eq!(
-        variable("google-sheets", "client_id"),
-        "PROVIDER_GOOGLE_SHEETS_CLIENT_ID"
-    );
+    assert_eq!(variable("google-sheets", "client_id"), "PROVIDER_GOOGLE_SHEETS_CLIENT_ID");
 }
 
 #[test]
@@ -40,9 +35,7 @@ fn a_verifying_and_an_identifying_answer_are_read() {
     );
     let catalogue = catalogue(&text);
     let given = json!({ "shop": "blue", "ref": "one" });
-    let resolved = catalogue
-        .resolve(catalogue.get("shop").unwrap(), given.as_object().unwrap())
-        .unwrap();
+    let resolved = catalogue.resolve(catalogue.get("shop").unwrap(), given.as_object().unwrap()).unwrap();
     let verify = resolved.verify.unwrap();
     assert_eq!(verify.url, "https://blue.example.com/me");
     assert!(verify.is_ok(204) && !verify.is_ok(404) && verify.is_refused(401) && !verify.is_refused(403));

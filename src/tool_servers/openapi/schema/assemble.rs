@@ -66,11 +66,7 @@ impl Shapes<'_> {
         let simplified = plan.simplified || fitted.1;
         let mut schema = fitted.0;
         schema.sort_all_objects();
-        Some(Assembled {
-            schema,
-            notes,
-            simplified,
-        })
+        Some(Assembled { schema, notes, simplified })
     }
 
     /// Collects what is referred to, step by step, and names it.
@@ -89,10 +85,8 @@ impl Shapes<'_> {
         let mut total = start.bytes;
         let mut step: BTreeSet<String> = start.refs.keys().cloned().collect();
         while !step.is_empty() {
-            let bodies: Vec<(String, Rc<Shape>)> = step
-                .iter()
-                .filter_map(|pointer| Some((pointer.clone(), self.body(pointer)?)))
-                .collect();
+            let bodies: Vec<(String, Rc<Shape>)> =
+                step.iter().filter_map(|pointer| Some((pointer.clone(), self.body(pointer)?))).collect();
             let more: usize = bodies.iter().map(|(_, body)| body.bytes).sum();
             if total > ENOUGH || total + more > MOST {
                 plan.simplified = true;
@@ -147,11 +141,7 @@ impl Plan {
         }
         for pointer in self.included.keys() {
             let name = last(pointer);
-            let name = if counts[&name] > 1 {
-                format!("{name}_{}", short_hash(pointer))
-            } else {
-                name
-            };
+            let name = if counts[&name] > 1 { format!("{name}_{}", short_hash(pointer)) } else { name };
             self.names.insert(pointer.clone(), name);
         }
     }
@@ -160,9 +150,7 @@ impl Plan {
     /// value as that body.
     fn rewrite(&mut self, schema: &mut Value, inside: &str, here: bool, level: usize) {
         let Some(map) = schema.as_object_mut() else { return };
-        children_mut(map, &mut |child, same| {
-            self.rewrite(child, inside, here && same, level + 1)
-        });
+        children_mut(map, &mut |child, same| self.rewrite(child, inside, here && same, level + 1));
         let Some(Value::String(pointer)) = map.remove("$ref") else {
             return;
         };
@@ -189,12 +177,7 @@ impl Plan {
 }
 
 fn schema_is_bare(map: &Map<String, Value>) -> bool {
-    map.keys().all(|member| {
-        matches!(
-            member.as_str(),
-            "description" | "title" | "deprecated" | "default" | "examples"
-        )
-    })
+    map.keys().all(|member| matches!(member.as_str(), "description" | "title" | "deprecated" | "default" | "examples"))
 }
 
 /// Puts a referred schema in the place of its reference, whose own words win.

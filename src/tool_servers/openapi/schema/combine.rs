@@ -167,10 +167,7 @@ impl Shapes<'_> {
     fn sketch(&mut self, branch: &Value) -> Sketch {
         let mut sketch = Sketch::default();
         let Some(map) = branch.as_object() else { return sketch };
-        if let Some(body) = map
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|pointer| self.body(pointer))
+        if let Some(body) = map.get("$ref").and_then(Value::as_str).and_then(|pointer| self.body(pointer))
             && let Some(body) = body.value.as_object()
         {
             sketch.add(body);
@@ -253,10 +250,7 @@ fn is_plain(map: &Map<String, Value>) -> bool {
 
 /// Lets null through: `nullable` of 3.0.
 pub(super) fn nullable(mut out: Map<String, Value>) -> Value {
-    if ["allOf", "anyOf", "oneOf", "not", "$ref", "const"]
-        .iter()
-        .any(|member| out.contains_key(*member))
-    {
+    if ["allOf", "anyOf", "oneOf", "not", "$ref", "const"].iter().any(|member| out.contains_key(*member)) {
         let mut outer = Map::new();
         for member in ["title", "description", "deprecated", "default", "examples"] {
             if let Some(value) = out.remove(member) {

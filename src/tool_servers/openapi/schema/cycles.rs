@@ -17,13 +17,8 @@ struct Search<'a> {
 
 /// The pointers among `shapes` that are part of a cycle.
 pub(super) fn cyclic(shapes: &BTreeMap<String, Rc<Shape>>) -> BTreeSet<String> {
-    let mut search = Search {
-        shapes,
-        met: BTreeMap::new(),
-        way: Vec::new(),
-        on_way: BTreeSet::new(),
-        cyclic: BTreeSet::new(),
-    };
+    let mut search =
+        Search { shapes, met: BTreeMap::new(), way: Vec::new(), on_way: BTreeSet::new(), cyclic: BTreeSet::new() };
     for pointer in shapes.keys() {
         if !search.met.contains_key(pointer.as_str()) {
             search.visit(pointer);

@@ -58,8 +58,7 @@ impl Shapes<'_> {
             if self.pattern_works(pattern) {
                 out.insert("pattern".to_owned(), pattern.clone().into());
             } else {
-                self.notes
-                    .insert("A pattern that cannot be read was left out.".to_owned());
+                self.notes.insert("A pattern that cannot be read was left out.".to_owned());
             }
         }
         match map.get("format").and_then(Value::as_str) {

@@ -68,14 +68,7 @@ impl Shape {
                 in_place.insert(pointer.to_owned());
             }
         });
-        Self {
-            bytes: weight(&value),
-            value,
-            refs,
-            in_place,
-            levels,
-            notes,
-        }
+        Self { bytes: weight(&value), value, refs, in_place, levels, notes }
     }
 }
 
@@ -88,12 +81,7 @@ pub(super) fn bytes(value: &Value) -> usize {
 /// character is escaped.
 fn weight(value: &Value) -> usize {
     match value {
-        Value::Object(map) => {
-            map.iter()
-                .map(|(name, inner)| name.len() + 4 + weight(inner))
-                .sum::<usize>()
-                + 1
-        }
+        Value::Object(map) => map.iter().map(|(name, inner)| name.len() + 4 + weight(inner)).sum::<usize>() + 1,
         Value::Array(list) => list.iter().map(|inner| 1 + weight(inner)).sum::<usize>() + 1,
         Value::String(text) => text.len() + 2,
         _ => 4,
@@ -158,16 +146,11 @@ impl<'a> Shapes<'a> {
             if let Some(pointer) = self.source.find_dynamic(pointer) {
                 out.insert("$ref".to_owned(), pointer.into());
             } else {
-                self.notes
-                    .insert("A dynamic reference to nothing was left open.".to_owned());
+                self.notes.insert("A dynamic reference to nothing was left open.".to_owned());
             }
         }
         let nullable = self.source.is_3_0 && map.get("nullable") == Some(&Value::Bool(true));
-        if nullable {
-            combine::nullable(out)
-        } else {
-            Value::Object(out)
-        }
+        if nullable { combine::nullable(out) } else { Value::Object(out) }
     }
 
     fn reference(&mut self, reference: &str, map: &Map<String, Value>, level: usize) -> Value {
@@ -175,9 +158,7 @@ impl<'a> Shapes<'a> {
             Found::Here(value, pointer) => self.settle(value, pointer),
             Found::Remote => {
                 let shown = super::prose::one_line(reference, 100);
-                return self.nothing(&format!(
-                    "The schema {shown:?} is outside the document and was left open."
-                ));
+                return self.nothing(&format!("The schema {shown:?} is outside the document and was left open."));
             }
             Found::Missing => None,
         };

@@ -16,24 +16,13 @@ const ONE: [(&str, bool); 10] = [
     ("unevaluatedProperties", false),
 ];
 /// Members whose value is a list of schemas.
-const LIST: [(&str, bool); 4] = [
-    ("allOf", true),
-    ("anyOf", true),
-    ("oneOf", true),
-    ("prefixItems", false),
-];
+const LIST: [(&str, bool); 4] = [("allOf", true), ("anyOf", true), ("oneOf", true), ("prefixItems", false)];
 /// Members whose value is a map to schemas.
-const MAP: [(&str, bool); 3] = [
-    ("dependentSchemas", true),
-    ("patternProperties", false),
-    ("properties", false),
-];
+const MAP: [(&str, bool); 3] = [("dependentSchemas", true), ("patternProperties", false), ("properties", false)];
 
 /// Whether a member's value is or holds schemas.
 pub(super) fn holds_schemas(member: &str) -> bool {
-    [ONE.as_slice(), &LIST, &MAP]
-        .iter()
-        .any(|members| members.iter().any(|(name, _)| *name == member))
+    [ONE.as_slice(), &LIST, &MAP].iter().any(|members| members.iter().any(|(name, _)| *name == member))
 }
 
 /// Visits the schemas right inside a schema, and whether each applies to the same value.
@@ -55,11 +44,7 @@ pub(in super::super) fn children_mut(schema: &mut Map<String, Value>, visit: &mu
         if let Some((_, here)) = ONE.iter().find(|(name, _)| name == member) {
             visit(value, *here);
         } else if let Some((_, here)) = LIST.iter().find(|(name, _)| name == member) {
-            value
-                .as_array_mut()
-                .into_iter()
-                .flatten()
-                .for_each(|one| visit(one, *here));
+            value.as_array_mut().into_iter().flatten().for_each(|one| visit(one, *here));
         } else if let Some((_, here)) = MAP.iter().find(|(name, _)| name == member) {
             let map = value.as_object_mut().into_iter().flat_map(Map::values_mut);
             map.for_each(|one| visit(one, *here));
@@ -74,8 +59,6 @@ pub(super) fn survey(schema: &Value, in_place: bool, visit: &mut dyn FnMut(&str,
         visit(pointer, in_place);
     }
     let mut levels = 0;
-    children(map, &mut |child, here| {
-        levels = levels.max(survey(child, in_place && here, visit))
-    });
+    children(map, &mut |child, here| levels = levels.max(survey(child, in_place && here, visit)));
     levels + 1
 }

@@ -96,13 +96,8 @@ impl Profile {
         if let Some(name) = definition(map) {
             open.insert((level, name.to_owned()));
         }
-        let plain = map
-            .iter()
-            .filter(|(member, _)| !holds_schemas(member) && *member != "$defs");
-        let own: usize = plain
-            .map(|(member, value)| member.len() + 4 + weight(value))
-            .sum::<usize>()
-            + 1;
+        let plain = map.iter().filter(|(member, _)| !holds_schemas(member) && *member != "$defs");
+        let own: usize = plain.map(|(member, value)| member.len() + 4 + weight(value)).sum::<usize>() + 1;
         let mut has_parts = false;
         children(map, &mut |child, _| {
             has_parts = true;
@@ -163,11 +158,7 @@ fn cut_at(schema: &mut Value, at: usize, level: usize, depths: &BTreeMap<String,
 
 fn is_large(map: &Map<String, Value>) -> bool {
     map.keys().any(|member| holds_schemas(member))
-        || map
-            .iter()
-            .map(|(member, value)| member.len() + 4 + weight(value))
-            .sum::<usize>()
-            > HEAVY
+        || map.iter().map(|(member, value)| member.len() + 4 + weight(value)).sum::<usize>() > HEAVY
 }
 
 fn stub(map: &Map<String, Value>) -> Value {

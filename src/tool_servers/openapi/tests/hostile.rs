@@ -128,17 +128,10 @@ fn a_long_chain_of_references_is_no_deep_schema() {
     let schemas: serde_json::Map<String, Value> = (0..2000)
         .map(|number| {
             let next = json!({ "$ref": format!("#/components/schemas/S{}", number + 1) });
-            (
-                format!("S{number}"),
-                json!({ "type": "object", "properties": { "next": next } }),
-            )
+            (format!("S{number}"), json!({ "type": "object", "properties": { "next": next } }))
         })
         .collect();
-    let schema = super::body_schema(
-        "3.0.0",
-        json!({ "$ref": "#/components/schemas/S0" }),
-        Value::Object(schemas),
-    );
+    let schema = super::body_schema("3.0.0", json!({ "$ref": "#/components/schemas/S0" }), Value::Object(schemas));
     assert!(schema.to_string().len() < 64 << 10);
 }
 
@@ -169,13 +162,7 @@ fn a_document_of_a_megabyte_is_read_at_once() {
     let start = Instant::now();
     let read = read(&text, Bounds::OPERATOR, &at("https://api.example")).unwrap();
     let took = start.elapsed();
-    assert_eq!(
-        (
-            read.operations.usable,
-            read.tools.iter().filter(|tool| tool.simplified).count()
-        ),
-        (452, 0)
-    );
+    assert_eq!((read.operations.usable, read.tools.iter().filter(|tool| tool.simplified).count()), (452, 0));
     // A second where nothing else runs; the rest is room for a busy machine.
     println!("{took:?}");
     assert!(took < Duration::from_secs(10), "{took:?}");
@@ -184,11 +171,5 @@ fn a_document_of_a_megabyte_is_read_at_once() {
 #[test]
 fn a_document_whose_every_schema_reaches_all_others_is_read_too() {
     let read = read(&large(450), Bounds::OPERATOR, &at("https://api.example")).unwrap();
-    assert_eq!(
-        (
-            read.operations.usable,
-            read.tools.iter().filter(|tool| tool.simplified).count()
-        ),
-        (452, 450)
-    );
+    assert_eq!((read.operations.usable, read.tools.iter().filter(|tool| tool.simplified).count()), (452, 450));
 }

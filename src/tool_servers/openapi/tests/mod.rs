@@ -19,10 +19,7 @@ mod toolkits;
 
 /// A place with the entry's own address, as most entries have one.
 fn at(url: &str) -> Placement {
-    Placement {
-        base_url: Some(Url::parse(url).unwrap()),
-        ..Placement::default()
-    }
+    Placement { base_url: Some(Url::parse(url).unwrap()), ..Placement::default() }
 }
 
 /// A 3.1 document of these paths and components, read for `https://api.example/v1`.
@@ -43,28 +40,20 @@ fn sole(document: &Document) -> Arc<Tool> {
 
 /// The tool of one GET operation with these parameters.
 fn with_parameters(path: &str, parameters: Value) -> Arc<Tool> {
-    sole(&document(
-        json!({ path: { "get": { "parameters": parameters } } }),
-        json!({}),
-    ))
+    sole(&document(json!({ path: { "get": { "parameters": parameters } } }), json!({})))
 }
 
 /// The tool of one POST operation with a body of this type.
 fn with_body(kind: &str, media: Value) -> Arc<Tool> {
     let body = json!({ "required": true, "content": { kind: media } });
-    sole(&document(
-        json!({ "/things": { "post": { "requestBody": body } } }),
-        json!({}),
-    ))
+    sole(&document(json!({ "/things": { "post": { "requestBody": body } } }), json!({})))
 }
 
 /// The input schema's property `body` of a 3.0 or 3.1 operation, with the definitions beside it.
 fn body_schema(version: &str, schema: Value, schemas: Value) -> Value {
     let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     let paths = json!({ "/things": { "post": { "requestBody": body } } });
-    let input = sole(&document_of(version, paths, json!({ "schemas": schemas })))
-        .input_schema
-        .clone();
+    let input = sole(&document_of(version, paths, json!({ "schemas": schemas }))).input_schema.clone();
     let mut schema = input["properties"]["body"].clone();
     if let (Some(defs), Some(map)) = (input.get("$defs"), schema.as_object_mut()) {
         map.insert("$defs".to_owned(), defs.clone());

@@ -3,11 +3,7 @@ use serde_json::{Value, json};
 use super::document;
 
 fn names(paths: Value) -> Vec<String> {
-    let mut names: Vec<String> = document(paths, json!({}))
-        .tools
-        .iter()
-        .map(|tool| tool.name.clone())
-        .collect();
+    let mut names: Vec<String> = document(paths, json!({})).tools.iter().map(|tool| tool.name.clone()).collect();
     names.sort();
     names
 }
@@ -41,11 +37,7 @@ fn all_operations_of_one_id_are_named_by_their_path() {
 fn names_that_are_still_equal_take_a_hash_of_method_and_path() {
     let named = names(json!({ "/a/b": { "get": {} }, "/a_b": { "get": {} } }));
     assert_eq!(named.len(), 2);
-    assert!(
-        named
-            .iter()
-            .all(|name| name.starts_with("get_a_b_") && name.len() == "get_a_b_".len() + 8)
-    );
+    assert!(named.iter().all(|name| name.starts_with("get_a_b_") && name.len() == "get_a_b_".len() + 8));
     let slash = super::super::naming::short_hash("GET /a/b");
     assert!(named.contains(&format!("get_a_b_{slash}")));
 }

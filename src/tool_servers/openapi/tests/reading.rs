@@ -37,22 +37,14 @@ fn the_last_of_a_doubled_key_counts_with_a_warning() {
 
 #[test]
 fn what_is_no_document_is_refused_in_clear_words() {
-    let refused = |text: &str| {
-        read(text, Bounds::PERSON, &at("https://api.example"))
-            .unwrap_err()
-            .detail
-    };
+    let refused = |text: &str| read(text, Bounds::PERSON, &at("https://api.example")).unwrap_err().detail;
     assert!(refused("[]").contains("not an object"));
     assert!(refused(r#"{"openapi":"3.0.0"}"#).contains("`paths`"));
     assert!(refused(r#"{"openapi":"4.0.0","paths":{}}"#).contains("unknown"));
     assert!(refused(r#"{"paths":{}}"#).contains("`openapi`"));
     assert!(refused(r#"{"swagger":"2.0","paths":{}}"#).contains("Swagger 2.0"));
     assert!(refused("{\"openapi\": ").contains("JSON"));
-    assert!(
-        refused("a: !!python/object x").contains("tag"),
-        "{}",
-        refused("a: !!python/object x")
-    );
+    assert!(refused("a: !!python/object x").contains("tag"), "{}", refused("a: !!python/object x"));
     assert!(refused(&" ".repeat((4 << 20) + 1)).contains("bytes"));
     assert!(refused(&format!("a: {}{}", "[".repeat(80), "]".repeat(80))).contains("bound"));
     assert!(refused(&format!("{{\"a\": {}{}}}", "[".repeat(80), "]".repeat(80))).contains("levels"));
@@ -79,51 +71,32 @@ fn an_ill_typed_part_spoils_the_smallest_thing() {
 fn each_cause_is_told() {
     let required = |more: Value| {
         let mut parameter = json!({ "required": true, "schema": {} });
-        parameter
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        parameter.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({ "get": { "parameters": [parameter] } })
     };
     let one = |path: &str, item: Value| because(&document(json!({ path: item }), json!({})));
     assert_eq!(one("/a", json!({ "$ref": "#/nowhere" })), ["unresolved_ref"]);
     assert_eq!(one("/a", json!({ "$ref": "other.yaml" })), ["remote_ref"]);
-    assert_eq!(
-        one("/a", json!({ "get": { "parameters": [{ "$ref": "#/x" }] } })),
-        ["unresolved_ref"]
-    );
-    assert_eq!(
-        one("/a", json!({ "get": { "requestBody": { "$ref": "a.json#/x" } } })),
-        ["remote_ref"]
-    );
+    assert_eq!(one("/a", json!({ "get": { "parameters": [{ "$ref": "#/x" }] } })), ["unresolved_ref"]);
+    assert_eq!(one("/a", json!({ "get": { "requestBody": { "$ref": "a.json#/x" } } })), ["remote_ref"]);
     assert_eq!(one("/a", required(json!({ "name": "q" }))), ["bad_parameter"]);
     assert_eq!(one("a", json!({ "get": {} })), ["bad_path"]);
     assert_eq!(one("/{a", json!({ "get": {} })), ["bad_path"]);
     assert_eq!(one("/{a}/{a}", json!({ "get": {} })), ["bad_path"]);
     assert_eq!(one("/a/../b", json!({ "get": {} })), ["bad_path"]);
     assert_eq!(one("/a", json!({ "trace": {} })), ["method_not_offered"]);
-    assert_eq!(
-        one("/a", required(json!({ "name": "Authorization", "in": "header" }))),
-        ["credential_parameter"]
-    );
-    assert_eq!(
-        one("/a", required(json!({ "name": "q", "in": "query", "schema": false }))),
-        ["impossible_input"]
-    );
+    assert_eq!(one("/a", required(json!({ "name": "Authorization", "in": "header" }))), ["credential_parameter"]);
+    assert_eq!(one("/a", required(json!({ "name": "q", "in": "query", "schema": false }))), ["impossible_input"]);
     assert_eq!(one("/a", json!({ "get": 1 })), ["malformed"]);
 }
 
 #[test]
 fn operations_after_the_last_that_is_taken_are_over_the_limit() {
-    let paths: serde_json::Map<String, Value> = (0..600)
-        .map(|number| (format!("/p{number:03}"), json!({ "get": {} })))
-        .collect();
+    let paths: serde_json::Map<String, Value> =
+        (0..600).map(|number| (format!("/p{number:03}"), json!({ "get": {} }))).collect();
     let text = json!({ "openapi": "3.0.0", "paths": paths }).to_string();
     let read = read(&text, Bounds::PERSON, &at("https://api.example")).unwrap();
-    assert_eq!(
-        (read.operations.usable, read.operations.by_because["over_the_limit"]),
-        (512, 88)
-    );
+    assert_eq!((read.operations.usable, read.operations.by_because["over_the_limit"]), (512, 88));
     assert_eq!(read.unusable[0].path, "/p512");
 }
 
@@ -164,10 +137,7 @@ fn the_same_name_in_two_places_and_odd_names_are_told_apart() {
     );
     let properties = tool.input_schema["properties"].as_object().unwrap();
     let names: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
-    assert_eq!(
-        names,
-        BTreeSet::from(["id", "query_id", "header_id", "filter_name", "rest", "old"])
-    );
+    assert_eq!(names, BTreeSet::from(["id", "query_id", "header_id", "filter_name", "rest", "old"]));
     assert_eq!(properties["old"], json!({ "deprecated": true, "description": "Old." }));
     assert_eq!(tool.notes.len(), 2, "{:?}", tool.notes);
     assert!(tool.description.contains("Note: "));
@@ -201,10 +171,7 @@ fn keys_are_never_asked_of_an_agent() {
         "bearer": { "type": "http", "scheme": "bearer" },
     } });
     let text = json!({ "openapi": "3.0.0", "paths": paths, "components": components }).to_string();
-    let place = Placement {
-        credential: Some((Place::Query, "token".to_owned())),
-        ..at("https://api.example")
-    };
+    let place = Placement { credential: Some((Place::Query, "token".to_owned())), ..at("https://api.example") };
     let read = read(&text, Bounds::OPERATOR, &place).unwrap();
     let tool = sole(&read);
     assert_eq!(tool.input_schema["properties"], json!({}));
@@ -215,11 +182,7 @@ fn keys_are_never_asked_of_an_agent() {
 #[test]
 fn no_security_or_an_empty_alternative_needs_no_credential() {
     let needs = |security: Value| {
-        sole(&document(
-            json!({ "/a": { "get": { "security": security } } }),
-            json!({}),
-        ))
-        .needs_credential
+        sole(&document(json!({ "/a": { "get": { "security": security } } }), json!({}))).needs_credential
     };
     assert!(!needs(json!([])));
     assert!(!needs(json!([{}, { "key": [] }])));
@@ -244,10 +207,7 @@ fn hints_come_from_the_method_unless_the_operator_says_otherwise() {
     let paths = json!({ "/a": { "get": { "operationId": "g" }, "put": { "operationId": "u" }, "post": { "operationId": "p" }, "delete": { "operationId": "d" } } });
     let text = json!({ "openapi": "3.0.0", "paths": paths }).to_string();
     let mut place = at("https://api.example");
-    let given = HintsGiven {
-        destructive: Some(false),
-        ..HintsGiven::default()
-    };
+    let given = HintsGiven { destructive: Some(false), ..HintsGiven::default() };
     place.hints.insert("p".to_owned(), given);
     place.exclude.insert("d".to_owned());
     place.rename.insert("u".to_owned(), "replace".to_owned());
@@ -255,23 +215,9 @@ fn hints_come_from_the_method_unless_the_operator_says_otherwise() {
     let hints: Vec<(&str, bool, bool, bool)> = read
         .tools
         .iter()
-        .map(|tool| {
-            (
-                tool.name.as_str(),
-                tool.hints.read_only,
-                tool.hints.destructive,
-                tool.hints.idempotent,
-            )
-        })
+        .map(|tool| (tool.name.as_str(), tool.hints.read_only, tool.hints.destructive, tool.hints.idempotent))
         .collect();
-    assert_eq!(
-        hints,
-        [
-            ("g", true, false, true),
-            ("p", false, false, false),
-            ("replace", false, true, true)
-        ]
-    );
+    assert_eq!(hints, [("g", true, false, true), ("p", false, false, false), ("replace", false, true, true)]);
 }
 
 #[test]
@@ -295,10 +241,7 @@ fn the_answer_asked_for_and_its_schema_come_from_the_responses() {
     ));
     let prepared = super::request(&tool, json!({})).unwrap();
     assert_eq!(prepared.headers[0].1, "application/vnd.shop+json, */*;q=0.1");
-    assert_eq!(
-        tool.output_schema,
-        Some(json!({ "type": "object", "properties": { "id": { "type": "integer" } } }))
-    );
+    assert_eq!(tool.output_schema, Some(json!({ "type": "object", "properties": { "id": { "type": "integer" } } })));
 }
 
 #[test]
@@ -307,12 +250,7 @@ fn the_document_is_read_alike_whatever_the_order_of_its_members() {
         "parameters":[{"in":"query","name":"q","schema":{"type":"string","maxLength":3}}]}}}}"##;
     let two = r##"{"paths":{"/a":{"get":{"parameters":[{"schema":{"maxLength":3,"type":"string"},"name":"q","in":"query"}],
         "operationId":"x"}},"/b":{"get":{"operationId":"x"}}},"openapi":"3.0.0"}"##;
-    let tools = |text: &str| {
-        format!(
-            "{:?}",
-            read(text, Bounds::OPERATOR, &at("https://api.example")).unwrap().tools
-        )
-    };
+    let tools = |text: &str| format!("{:?}", read(text, Bounds::OPERATOR, &at("https://api.example")).unwrap().tools);
     assert_eq!(tools(one), tools(two));
 }
 
@@ -324,11 +262,7 @@ fn a_document_of_a_person_needs_one_certain_address() {
         read_it(json!([{ "url": "https://api.example/v1" }])).unwrap().base_url,
         Url::parse("https://api.example/v1").unwrap()
     );
-    for servers in [
-        json!([]),
-        json!([{ "url": "/v1" }]),
-        json!([{ "url": "http://a.example" }]),
-    ] {
+    for servers in [json!([]), json!([{ "url": "/v1" }]), json!([{ "url": "http://a.example" }])] {
         assert!(read_it(servers).unwrap_err().detail.contains("give `url`"));
     }
     let two = json!([{ "url": "https://a.example" }, { "url": "https://b.example" }]);

@@ -6,10 +6,7 @@ use super::{request, with_body, with_parameters};
 /// The path and query of a request with one parameter `n`.
 fn written(place: &str, more: Value, value: Value) -> String {
     let mut parameter = json!({ "name": "n", "in": place, "schema": {} });
-    parameter
-        .as_object_mut()
-        .unwrap()
-        .extend(more.as_object().unwrap().clone());
+    parameter.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let path = if place == "path" { "/p/{n}" } else { "/p" };
     let prepared = request(&with_parameters(path, json!([parameter])), json!({ "n": value })).unwrap();
     let header = |name: &str| {
@@ -19,11 +16,7 @@ fn written(place: &str, more: Value, value: Value) -> String {
     match place {
         "header" => header("n").unwrap_or_default(),
         "cookie" => header("cookie").unwrap_or_default(),
-        _ => prepared
-            .path_and_query
-            .trim_start_matches("/v1/p")
-            .trim_start_matches(['/', '?'])
-            .to_owned(),
+        _ => prepared.path_and_query.trim_start_matches("/v1/p").trim_start_matches(['/', '?']).to_owned(),
     }
 }
 
@@ -50,16 +43,8 @@ fn each_style_of_the_query() {
     let cases = [
         (json!({}), "n=a&n=b%20c", r"k=v&l=%7B%22m%22%3A2%7D"),
         (json!({ "explode": false }), "n=a,b%20c", r"n=k,v,l,%7B%22m%22%3A2%7D"),
-        (
-            json!({ "style": "spaceDelimited" }),
-            "n=a%20b%20c",
-            r"n=k%20v%20l%20%7B%22m%22%3A2%7D",
-        ),
-        (
-            json!({ "style": "pipeDelimited" }),
-            "n=a%7Cb%20c",
-            r"n=k%7Cv%7Cl%7C%7B%22m%22%3A2%7D",
-        ),
+        (json!({ "style": "spaceDelimited" }), "n=a%20b%20c", r"n=k%20v%20l%20%7B%22m%22%3A2%7D"),
+        (json!({ "style": "pipeDelimited" }), "n=a%7Cb%20c", r"n=k%7Cv%7Cl%7C%7B%22m%22%3A2%7D"),
         (json!({ "style": "deepObject" }), "n[]=a&n[]=b%20c", "n[k]=v&n[l][m]=2"),
     ];
     for (style, of_list, of_map) in cases {
@@ -71,10 +56,7 @@ fn each_style_of_the_query() {
     assert_eq!(written("query", json!({}), json!([])), "");
     assert_eq!(written("query", json!({}), json!(null)), "");
     assert_eq!(written("query", json!({ "allowEmptyValue": true }), json!("")), "n=");
-    assert_eq!(
-        written("query", json!({ "allowReserved": true }), json!("a/b:#c&d")),
-        "n=a/b:%23c%26d"
-    );
+    assert_eq!(written("query", json!({ "allowReserved": true }), json!("a/b:#c&d")), "n=a/b:%23c%26d");
     let content = json!({ "schema": null, "content": { "application/json": { "schema": {} } } });
     assert_eq!(written("query", content, json!(["a"])), "n=%5B%22a%22%5D");
 }
@@ -83,10 +65,7 @@ fn each_style_of_the_query() {
 fn headers_and_cookies() {
     assert_eq!(written("header", json!({}), json!(["a", "b"])), "a,b");
     assert_eq!(written("header", json!({}), json!({ "k": "v" })), "k,v");
-    assert_eq!(
-        written("header", json!({ "explode": true }), json!({ "k": "v" })),
-        "k=v"
-    );
+    assert_eq!(written("header", json!({ "explode": true }), json!({ "k": "v" })), "k=v");
     assert_eq!(written("header", json!({}), json!("é x\t")), "%C3%A9 x%09");
     assert_eq!(written("cookie", json!({}), json!(["a", "b;c"])), "n=a,b%3Bc");
     assert_eq!(written("cookie", json!({}), json!({ "k": "v" })), "n=k,v");
@@ -100,29 +79,16 @@ fn headers_and_cookies() {
 fn a_path_value_never_leads_elsewhere() {
     let tool = with_parameters("/p/{n}/q", json!([]));
     for value in [".", "..", ""] {
-        assert_eq!(
-            request(&tool, json!({ "n": value })).unwrap_err()[0].pointer,
-            "/n",
-            "{value}"
-        );
+        assert_eq!(request(&tool, json!({ "n": value })).unwrap_err()[0].pointer, "/n", "{value}");
     }
-    assert_eq!(
-        request(&tool, json!({ "n": "../x" })).unwrap().url.path(),
-        "/v1/p/..%2Fx/q"
-    );
-    assert_eq!(
-        request(&tool, json!({ "n": "a?b#c%2e\\" })).unwrap().url.path(),
-        "/v1/p/a%3Fb%23c%252e%5C/q"
-    );
+    assert_eq!(request(&tool, json!({ "n": "../x" })).unwrap().url.path(), "/v1/p/..%2Fx/q");
+    assert_eq!(request(&tool, json!({ "n": "a?b#c%2e\\" })).unwrap().url.path(), "/v1/p/a%3Fb%23c%252e%5C/q");
     assert!(request(&with_parameters("/p/.{n}", json!([])), json!({ "n": "." })).is_err());
 }
 
 #[test]
 fn missing_and_unknown_arguments_are_told() {
-    let tool = with_parameters(
-        "/p/{id}",
-        json!([{ "name": "q", "in": "query", "required": true, "schema": {} }]),
-    );
+    let tool = with_parameters("/p/{id}", json!([{ "name": "q", "in": "query", "required": true, "schema": {} }]));
     let issues = request(&tool, json!({ "zz": 1 })).unwrap_err();
     let pointers: Vec<&str> = issues.iter().map(|issue| issue.pointer.as_str()).collect();
     assert_eq!(pointers, ["/zz", "/q", "/id"]);
@@ -138,12 +104,7 @@ fn no_argument_takes_the_place_of_the_credential() {
     };
     let tool = super::sole(&super::read(&text, super::Bounds::OPERATOR, &place).unwrap());
     assert!(request(&tool, json!({ "filter": { "key": "mine" } })).is_err());
-    assert_eq!(
-        request(&tool, json!({ "filter": { "keys": "a" } }))
-            .unwrap()
-            .path_and_query,
-        "/p?keys=a"
-    );
+    assert_eq!(request(&tool, json!({ "filter": { "keys": "a" } })).unwrap().path_and_query, "/p?keys=a");
 }
 
 #[test]
@@ -153,11 +114,7 @@ fn the_idempotency_key_is_filled_in_where_it_is_known() {
     assert!(tool.input_schema.get("required").is_none());
     let sent = |value: Value, key: Option<&str>| {
         let prepared = tool.request(&super::arguments(value), key).unwrap();
-        prepared
-            .headers
-            .iter()
-            .find(|(name, _)| name == "idempotency-key")
-            .map(|(_, value)| value.clone())
+        prepared.headers.iter().find(|(name, _)| name == "idempotency-key").map(|(_, value)| value.clone())
     };
     assert_eq!(sent(json!({}), Some("k1")).unwrap(), "k1");
     assert_eq!(sent(json!({ "idempotency-key": "own" }), Some("k1")).unwrap(), "own");
@@ -182,17 +139,9 @@ fn bodies_of_json_forms_bytes_and_text() {
     let (kind, text) = body("application/x-www-form-urlencoded", media, value);
     assert_eq!(kind, "application/x-www-form-urlencoded");
     assert_eq!(text, "a=x%20y&deep[k]=1&json=%7B%22k%22%3A1%7D&list=1,2");
-    let sent = body(
-        "image/png",
-        json!({}),
-        json!({ "base64": "aGk=", "media_type": "image/x-icon" }),
-    );
+    let sent = body("image/png", json!({}), json!({ "base64": "aGk=", "media_type": "image/x-icon" }));
     assert_eq!(sent, ("image/x-icon".to_owned(), "hi".to_owned()));
-    let sent = body(
-        "application/xml",
-        json!({ "schema": { "type": "object" } }),
-        json!("<a/>"),
-    );
+    let sent = body("application/xml", json!({ "schema": { "type": "object" } }), json!("<a/>"));
     assert_eq!(sent, ("application/xml".to_owned(), "<a/>".to_owned()));
     let refused = request(&with_body("image/png", json!({})), json!({ "body": { "base64": "?" } })).unwrap_err();
     assert_eq!(refused[0].pointer, "/body/base64");
@@ -219,10 +168,7 @@ fn a_multipart_body_carries_files_and_json_parts() {
         "note": "n",
     });
     let prepared = request(&tool, json!({ "body": value })).unwrap().body.unwrap();
-    let boundary = prepared
-        .media_type
-        .strip_prefix("multipart/form-data; boundary=")
-        .unwrap();
+    let boundary = prepared.media_type.strip_prefix("multipart/form-data; boundary=").unwrap();
     let text = String::from_utf8(prepared.bytes).unwrap();
     assert!(text.ends_with(&format!("--{boundary}--\r\n")));
     for part in [
@@ -233,19 +179,13 @@ fn a_multipart_body_carries_files_and_json_parts() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    let header = request(
-        &tool,
-        json!({ "body": { "file": { "media_type": "a/b\r\nX: y", "text": "" } } }),
-    )
-    .unwrap_err();
+    let header =
+        request(&tool, json!({ "body": { "file": { "media_type": "a/b\r\nX: y", "text": "" } } })).unwrap_err();
     assert_eq!(header[0].pointer, "/body/file/media_type");
 }
 
 fn decoded(text: &str) -> String {
-    percent_encoding::percent_decode_str(text)
-        .decode_utf8()
-        .unwrap()
-        .into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8().unwrap().into_owned()
 }
 
 proptest! {

@@ -18,10 +18,7 @@ fn what_is_used_once_stands_in_place_and_what_is_shared_under_definitions() {
     );
     assert_eq!(schema["properties"]["one"]["properties"]["a"]["$ref"], "#/$defs/Twice");
     assert_eq!(schema["properties"]["two"]["$ref"], "#/$defs/Twice");
-    assert_eq!(
-        schema["$defs"],
-        json!({ "Twice": { "type": "string", "maxLength": 3 } })
-    );
+    assert_eq!(schema["$defs"], json!({ "Twice": { "type": "string", "maxLength": 3 } }));
 }
 
 #[test]
@@ -67,12 +64,7 @@ fn a_pattern_that_would_take_more_than_linear_time_is_left_out() {
 fn a_schema_made_of_itself_is_left_open() {
     let one = |schemas: Value| {
         let schema = body_schema("3.1.0", json!({ "$ref": "#/components/schemas/A" }), schemas);
-        assert!(
-            jsonschema::draft202012::new(&schema)
-                .unwrap()
-                .is_valid(&json!({ "x": 1 })),
-            "{schema}"
-        );
+        assert!(jsonschema::draft202012::new(&schema).unwrap().is_valid(&json!({ "x": 1 })), "{schema}");
     };
     one(json!({ "A": { "$ref": "#/components/schemas/A" } }));
     one(
@@ -122,10 +114,7 @@ fn siblings_of_a_reference_count_from_3_1_on() {
         json!({ "type": "string", "description": "ours" })
     );
     let newer = body_schema("3.1.0", schema, schemas);
-    assert_eq!(
-        (&newer["maxLength"], &newer["description"]),
-        (&json!(2), &json!("ours"))
-    );
+    assert_eq!((&newer["maxLength"], &newer["description"]), (&json!(2), &json!("ours")));
     assert_eq!(newer["allOf"][0]["type"], "string");
 }
 
@@ -146,22 +135,13 @@ fn keywords_of_3_0_take_their_newer_form() {
         ),
         json!({ "type": "integer", "exclusiveMinimum": 1, "maximum": 5 })
     );
-    assert_eq!(
-        shaped(json!({ "type": "string", "example": "x" })),
-        json!({ "type": "string", "examples": ["x"] })
-    );
+    assert_eq!(shaped(json!({ "type": "string", "example": "x" })), json!({ "type": "string", "examples": ["x"] }));
     assert_eq!(
         shaped(json!({ "type": "string", "format": "byte", "xml": {}, "externalDocs": {}, "x-a": 1 })),
         json!({ "type": "string", "contentEncoding": "base64" })
     );
-    assert_eq!(
-        shaped(json!({ "type": "string", "format": "odd" })),
-        json!({ "type": "string" })
-    );
-    assert_eq!(
-        shaped(json!({ "type": "string", "pattern": "(" })),
-        json!({ "type": "string" })
-    );
+    assert_eq!(shaped(json!({ "type": "string", "format": "odd" })), json!({ "type": "string" }));
+    assert_eq!(shaped(json!({ "type": "string", "pattern": "(" })), json!({ "type": "string" }));
 }
 
 #[test]
@@ -196,30 +176,15 @@ fn parts_of_plain_objects_become_one_object() {
     );
     let clash =
         json!({ "allOf": [{ "$ref": "#/components/schemas/Base" }, { "properties": { "a": { "type": "integer" } } }] });
-    assert_eq!(
-        body_schema("3.0.0", clash, schemas)["allOf"].as_array().unwrap().len(),
-        2
-    );
+    assert_eq!(body_schema("3.0.0", clash, schemas)["allOf"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn one_of_stays_only_while_its_branches_are_apart() {
     let shaped = |schema: Value| body_schema("3.1.0", schema, json!({}));
-    assert!(
-        shaped(json!({ "oneOf": [{ "type": "string" }, { "type": "object" }] }))
-            .get("oneOf")
-            .is_some()
-    );
-    assert!(
-        shaped(json!({ "oneOf": [{ "type": "integer" }, { "type": "number" }] }))
-            .get("anyOf")
-            .is_some()
-    );
-    assert!(
-        shaped(json!({ "oneOf": [{ "enum": [1] }, { "const": 2 }] }))
-            .get("oneOf")
-            .is_some()
-    );
+    assert!(shaped(json!({ "oneOf": [{ "type": "string" }, { "type": "object" }] })).get("oneOf").is_some());
+    assert!(shaped(json!({ "oneOf": [{ "type": "integer" }, { "type": "number" }] })).get("anyOf").is_some());
+    assert!(shaped(json!({ "oneOf": [{ "enum": [1] }, { "const": 2 }] })).get("oneOf").is_some());
     assert!(
         shaped(json!({ "oneOf": [{ "properties": { "a": {} } }, { "properties": { "b": {} } }] }))
             .get("anyOf")
@@ -250,18 +215,12 @@ fn a_schema_over_its_bound_is_simplified_from_below() {
     let middle = json!({ "type": "object", "properties": many });
     let schema = json!({ "type": "object", "properties": { "a": middle, "b": middle, "c": { "type": "integer" } } });
     let body = json!({ "content": { "application/json": { "schema": schema } } });
-    let tool = sole(&document(
-        json!({ "/a": { "post": { "requestBody": body } } }),
-        json!({}),
-    ));
+    let tool = sole(&document(json!({ "/a": { "post": { "requestBody": body } } }), json!({})));
     assert!(tool.simplified);
     assert!(tool.input_schema.to_string().len() <= 64 << 10);
     let cut = &tool.input_schema["properties"]["body"]["properties"];
     assert_eq!(cut["c"]["type"], "integer");
-    assert_eq!(
-        cut["a"]["properties"]["p0"],
-        json!({ "type": "object", "description": "Leaf (simplified)" })
-    );
+    assert_eq!(cut["a"]["properties"]["p0"], json!({ "type": "object", "description": "Leaf (simplified)" }));
 }
 
 #[test]

@@ -10,10 +10,7 @@ fn read_with(servers: Value, item: Value, place: &Placement) -> Result<Document,
 }
 
 fn from(document: &str) -> Placement {
-    Placement {
-        document_url: Some(Url::parse(document).unwrap()),
-        ..Placement::default()
-    }
+    Placement { document_url: Some(Url::parse(document).unwrap()), ..Placement::default() }
 }
 
 #[test]
@@ -47,22 +44,14 @@ fn variables_take_a_given_value_or_their_default_within_their_list() {
     };
     assert_eq!(with("region", "us.west").unwrap(), "https://us.west.example/v1");
     assert_eq!(with("version", "v2/beta").unwrap(), "https://eu.example/v2/beta");
-    for (name, value) in [
-        ("region", "asia"),
-        ("version", "../x"),
-        ("version", "a?b"),
-        ("version", "a#b"),
-    ] {
+    for (name, value) in [("region", "asia"), ("version", "../x"), ("version", "a?b"), ("version", "a#b")] {
         assert!(with(name, value).is_err(), "{name} {value}");
     }
     let open = json!([{ "url": "https://{host}/", "variables": { "host": { "default": "a.example" } } }]);
     for value in ["user@evil.example", "evil.example/x", "evil.example#", "", "a..b"] {
         let mut place = Placement::default();
         place.server_variables.insert("host".to_owned(), value.to_owned());
-        assert!(
-            read_with(open.clone(), json!({ "get": {} }), &place).is_err(),
-            "{value}"
-        );
+        assert!(read_with(open.clone(), json!({ "get": {} }), &place).is_err(), "{value}");
     }
 }
 
@@ -72,14 +61,10 @@ fn an_operation_of_another_origin_is_unusable_unless_it_is_a_known_host() {
     let item = json!({ "get": { "servers": [{ "url": "https://files.example/up" }] } });
     let read = read_with(servers.clone(), item.clone(), &Placement::default()).unwrap();
     assert_eq!(because(&read), ["foreign_server"]);
-    let place = Placement {
-        hosts: vec![Url::parse("https://files.example").unwrap().origin()],
-        ..Placement::default()
-    };
+    let place =
+        Placement { hosts: vec![Url::parse("https://files.example").unwrap().origin()], ..Placement::default() };
     assert_eq!(
-        sole(&read_with(servers.clone(), item.clone(), &place).unwrap())
-            .server
-            .as_str(),
+        sole(&read_with(servers.clone(), item.clone(), &place).unwrap()).server.as_str(),
         "https://files.example/up"
     );
     // The entry's own address goes before every server of the document.
@@ -89,13 +74,9 @@ fn an_operation_of_another_origin_is_unusable_unless_it_is_a_known_host() {
 
 #[test]
 fn addresses_with_a_user_part_or_another_scheme_are_bad_servers() {
-    for url in [
-        "https://user:pass@a.example",
-        "ftp://a.example",
-        "https://a.example/#x",
-        "https://{x",
-        "http://b.example",
-    ] {
+    for url in
+        ["https://user:pass@a.example", "ftp://a.example", "https://a.example/#x", "https://{x", "http://b.example"]
+    {
         let item = json!({ "get": { "servers": [{ "url": url }] } });
         let read = read_with(json!([{ "url": "https://a.example" }]), item, &Placement::default()).unwrap();
         assert_eq!(because(&read), ["bad_server"], "{url}");

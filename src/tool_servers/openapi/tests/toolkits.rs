@@ -36,19 +36,11 @@ fn base() -> Url {
 #[test]
 fn a_toolkit_gives_tools_like_a_document() {
     let read = toolkit(NOTES, &base()).unwrap();
-    let [add, get] = read.tools.as_slice() else {
-        panic!("two tools")
-    };
-    assert_eq!(
-        (get.title.as_str(), get.hints.read_only, get.hints.destructive),
-        ("Get a note", true, false)
-    );
+    let [add, get] = read.tools.as_slice() else { panic!("two tools") };
+    assert_eq!((get.title.as_str(), get.hints.read_only, get.hints.destructive), ("Get a note", true, false));
     assert_eq!(get.scopes, ["notes.read"]);
     let prepared = request(get, json!({ "note_id": "a/b", "parts": ["x", "y"] })).unwrap();
-    assert_eq!(
-        prepared.url.as_str(),
-        "https://notes.example/v1/notes/a%2Fb?part%5B%5D=x&part%5B%5D=y"
-    );
+    assert_eq!(prepared.url.as_str(), "https://notes.example/v1/notes/a%2Fb?part%5B%5D=x&part%5B%5D=y");
     let prepared = request(add, json!({ "text": "hi", "notebook_id": "n1" })).unwrap();
     let body = prepared.body.unwrap();
     assert_eq!(body.media_type, "application/json");

@@ -82,10 +82,7 @@ impl Http {
     /// Whether the server speaks 2026-07-28.
     pub(super) async fn is_modern(&self) -> bool {
         let memory = self.0.memory.lock().await;
-        memory
-            .agreed
-            .as_ref()
-            .is_some_and(|agreed| agreed.revision.era() == Era::Modern)
+        memory.agreed.as_ref().is_some_and(|agreed| agreed.revision.era() == Era::Modern)
     }
 
     /// Sends a request and reads its answer. A session that is gone is opened again once, and so is a server that turns
@@ -154,15 +151,8 @@ impl Shared {
             (_, true) => Repeat::Harmless,
             _ => Repeat::Never,
         };
-        let mut cancelling = Cancelling {
-            shared: self,
-            agreed,
-            id,
-            armed: legacy,
-        };
-        let posted = self
-            .exchange(&outgoing, legacy.then_some(&**agreed), repeat, Some((progress, id)))
-            .await;
+        let mut cancelling = Cancelling { shared: self, agreed, id, armed: legacy };
+        let posted = self.exchange(&outgoing, legacy.then_some(&**agreed), repeat, Some((progress, id))).await;
         // Answered or broken: there is nothing to cancel.
         cancelling.armed = false;
         posted
@@ -178,10 +168,7 @@ impl Shared {
         let server_request_id = in_header.or_else(in_meta);
         progress.answered_as(server_request_id.clone());
         if posted.status == StatusCode::FORBIDDEN && asks_for_scope(&posted.headers) {
-            return Ok(Reply {
-                outcome: Err(Refusal::Rights),
-                server_request_id,
-            });
+            return Ok(Reply { outcome: Err(Refusal::Rights), server_request_id });
         }
         let failed = posted.status == StatusCode::FORBIDDEN || posted.status.is_server_error();
         let words = posted.words();
@@ -191,10 +178,7 @@ impl Shared {
                 self.list_changes.fetch_add(1, Ordering::SeqCst);
                 Err(Trouble::failing(self.scrub(&error.message)).after_sending())
             }
-            Some(outcome) if !failed => Ok(Reply {
-                outcome: outcome.map_err(Refusal::Rpc),
-                server_request_id,
-            }),
+            Some(outcome) if !failed => Ok(Reply { outcome: outcome.map_err(Refusal::Rpc), server_request_id }),
             None if posted.status.is_success() => {
                 Err(Trouble::failing("The server's answer is no JSON-RPC.").after_sending())
             }
@@ -239,11 +223,10 @@ fn is_of_transport(error: &RpcError) -> bool {
 }
 
 fn asks_for_scope(headers: &HeaderMap) -> bool {
-    headers.get_all(http::header::WWW_AUTHENTICATE).iter().any(|challenge| {
-        challenge
-            .to_str()
-            .is_ok_and(|challenge| challenge.contains("insufficient_scope"))
-    })
+    headers
+        .get_all(http::header::WWW_AUTHENTICATE)
+        .iter()
+        .any(|challenge| challenge.to_str().is_ok_and(|challenge| challenge.contains("insufficient_scope")))
 }
 
 /// `Mcp-Name` and the headers of marked arguments.
@@ -286,9 +269,7 @@ impl<'a> Using<'a> {
 
 impl Drop for Using<'_> {
     fn drop(&mut self) {
-        self.0
-            .last_used_ms
-            .store(self.0.surroundings.clock.now_ms(), Ordering::SeqCst);
+        self.0.last_used_ms.store(self.0.surroundings.clock.now_ms(), Ordering::SeqCst);
         self.0.users.fetch_sub(1, Ordering::SeqCst);
     }
 }

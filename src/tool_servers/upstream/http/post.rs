@@ -45,11 +45,7 @@ impl Posted {
     pub(super) fn words(&self) -> String {
         match &self.outcome {
             Some(Err(error)) if !error.message.is_empty() => {
-                format!(
-                    "The server answered with status {}: {}",
-                    self.status.as_u16(),
-                    error.message
-                )
+                format!("The server answered with status {}: {}", self.status.as_u16(), error.message)
             }
             _ => format!("The server answered with status {}.", self.status.as_u16()),
         }
@@ -61,26 +57,15 @@ impl Shared {
     pub(super) async fn post(&self, outgoing: &Outgoing, agreed: Option<&Agreed>) -> Result<Posted, Failure> {
         let Response { status, headers, body } = self.egress.send(self.request(outgoing)).await?;
         let Some(id) = outgoing.id else {
-            return Ok(Posted {
-                status,
-                headers,
-                outcome: None,
-            });
+            return Ok(Posted { status, headers, outcome: None });
         };
-        let kind = headers
-            .get(CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let outcome = if status.is_success() && kind.to_ascii_lowercase().starts_with("text/event-stream") {
             Some(self.read_stream(body, id, agreed).await?)
         } else {
             answer_in(&body.bytes().await?, id)
         };
-        Ok(Posted {
-            status,
-            headers,
-            outcome,
-        })
+        Ok(Posted { status, headers, outcome })
     }
 
     fn request(&self, outgoing: &Outgoing) -> Request {
@@ -142,7 +127,5 @@ fn answer_in(body: &[u8], id: u64) -> Option<Result<Value, RpcError>> {
 }
 
 fn drain(mut body: Body) {
-    tokio::spawn(tokio::time::timeout(DRAINING, async move {
-        while let Ok(Some(_)) = body.chunk().await {}
-    }));
+    tokio::spawn(tokio::time::timeout(DRAINING, async move { while let Ok(Some(_)) = body.chunk().await {} }));
 }

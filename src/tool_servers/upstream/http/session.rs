@@ -87,10 +87,7 @@ impl Shared {
         if let Some(agreed) = memory.agreed.clone().filter(|agreed| now - agreed.since_ms < MEMORY_MS) {
             return Ok(agreed);
         }
-        let remembered = memory
-            .era
-            .filter(|(_, since)| now - since < MEMORY_MS)
-            .map(|(era, _)| era);
+        let remembered = memory.era.filter(|(_, since)| now - since < MEMORY_MS).map(|(era, _)| era);
         let agreed = match remembered {
             Some(Era::Legacy) => match self.initialize().await {
                 Ok(agreed) => agreed,
@@ -117,11 +114,7 @@ impl Shared {
     /// Forgets what was agreed, unless somebody agreed anew meanwhile; the era too where `era_failed`.
     pub(super) async fn forget(&self, agreed: &Arc<Agreed>, era_failed: bool) {
         let mut memory = self.memory.lock().await;
-        if memory
-            .agreed
-            .as_ref()
-            .is_some_and(|current| Arc::ptr_eq(current, agreed))
-        {
+        if memory.agreed.as_ref().is_some_and(|current| Arc::ptr_eq(current, agreed)) {
             memory.agreed = None;
             if era_failed {
                 memory.era = None;
@@ -152,9 +145,7 @@ impl Shared {
     }
 
     async fn initialize(self: &Arc<Self>) -> Result<Agreed, Unlike> {
-        let posted = self
-            .post_opening("initialize", &revision::initialize_params(), HeaderMap::new())
-            .await?;
+        let posted = self.post_opening("initialize", &revision::initialize_params(), HeaderMap::new()).await?;
         let result = match &posted.outcome {
             Some(Ok(result)) => result,
             Some(Err(error)) if error.speaks_modern() => return Err(Unlike::Modern),
@@ -173,11 +164,7 @@ impl Shared {
 
     fn agree(&self, revision: Revision, session: Option<HeaderValue>) -> Agreed {
         tracing::debug!(mcp.revision = revision.name(), "agreed on a revision");
-        Agreed {
-            revision,
-            session,
-            since_ms: self.surroundings.clock.now_ms(),
-        }
+        Agreed { revision, session, since_ms: self.surroundings.clock.now_ms() }
     }
 
     /// Sends one of the first two requests; a 5xx or a refused credential ends the attempt.
@@ -204,13 +191,7 @@ impl Shared {
 
     /// A message nobody waits for.
     fn aside(&self, agreed: &Agreed, body: Value) -> Outgoing {
-        Outgoing {
-            id: None,
-            body,
-            headers: agreed.headers(),
-            answer_bytes: ANSWER_BYTES,
-            time: ASIDE,
-        }
+        Outgoing { id: None, body, headers: agreed.headers(), answer_bytes: ANSWER_BYTES, time: ASIDE }
     }
 
     /// Sends a message nobody waits for, beside the request it belongs to. Outside of the runtime it is left unsent.
@@ -255,12 +236,7 @@ impl Shared {
             headers,
             body: None,
             provenance: self.entry.provenance,
-            limits: Limits {
-                connect: ASIDE,
-                first_byte: ASIDE,
-                whole: ASIDE,
-                body_bytes: ANSWER_BYTES,
-            },
+            limits: Limits { connect: ASIDE, first_byte: ASIDE, whole: ASIDE, body_bytes: ANSWER_BYTES },
             redirects: Redirects::None,
         })
     }
@@ -294,11 +270,7 @@ async fn end_when_idle(shared: Weak<Shared>, agreed: Weak<Agreed>) {
         };
         let idle_ms = shared.surroundings.clock.now_ms() - shared.last_used_ms.load(Ordering::SeqCst);
         let mut memory = shared.memory.lock().await;
-        if memory
-            .agreed
-            .as_ref()
-            .is_none_or(|current| !Arc::ptr_eq(current, &agreed))
-        {
+        if memory.agreed.as_ref().is_none_or(|current| !Arc::ptr_eq(current, &agreed)) {
             return;
         }
         if shared.users.load(Ordering::SeqCst) == 0 && idle_ms >= IDLE_MS {

@@ -36,11 +36,7 @@ pub(super) async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), bound: u
         line.pop();
         return Ok(Line::Whole(line));
     }
-    Ok(if line.len() > bound {
-        Line::TooLong(line)
-    } else {
-        Line::Whole(line)
-    })
+    Ok(if line.len() > bound { Line::TooLong(line) } else { Line::Whole(line) })
 }
 
 /// Logs what a process says on stderr, scrubbed, in lines of at most 4 KiB and at most a hundred a second.
@@ -62,11 +58,7 @@ pub(super) async fn log_stderr(stderr: ChildStderr, command: String, scrub: Scru
         if second.elapsed() >= Duration::from_secs(1) {
             if lines > STDERR_LINES_A_SECOND {
                 let left_out = lines - STDERR_LINES_A_SECOND;
-                tracing::warn!(
-                    process.command = command,
-                    left_out,
-                    "a tool server says too much to log it all"
-                );
+                tracing::warn!(process.command = command, left_out, "a tool server says too much to log it all");
             }
             (second, lines) = (Instant::now(), 0);
         }

@@ -99,10 +99,7 @@ impl Process {
             let running = self.running().await?;
             let revision = *running.revision.get().unwrap_or(&Revision::PROBE);
             let params = ask.params_in(revision);
-            let outcome = running
-                .wire
-                .request(ask.method, &params, true, |id| progress.sending(id))
-                .await;
+            let outcome = running.wire.request(ask.method, &params, true, |id| progress.sending(id)).await;
             match outcome {
                 Ok(outcome) => return Ok(self.reply(outcome, progress)),
                 Err(Ended { written: false }) if !restarted => {
@@ -113,9 +110,7 @@ impl Process {
                     if !written {
                         progress.not_sent();
                     }
-                    return Err(Trouble::unreachable(
-                        "The process of the server ended before it answered.",
-                    ));
+                    return Err(Trouble::unreachable("The process of the server ended before it answered."));
                 }
             }
         }
@@ -132,10 +127,7 @@ impl Process {
     fn reply(&self, outcome: Result<Value, message::RpcError>, progress: &Progress) -> Reply {
         let server_request_id = ask::id_in_meta(&outcome, self.entry.request_id.as_deref());
         progress.answered_as(server_request_id.clone());
-        Reply {
-            outcome: outcome.map_err(Refusal::Rpc),
-            server_request_id,
-        }
+        Reply { outcome: outcome.map_err(Refusal::Rpc), server_request_id }
     }
 
     /// The running process, started where there is none; one caller starts it, the others wait.
@@ -200,9 +192,7 @@ impl Process {
         let revision = revision::of_initialize(&result).map_err(Disagreed::Failing)?;
         if revision.era() == Era::Legacy {
             self.legacy.store(true, Ordering::SeqCst);
-            running
-                .wire
-                .send(message::notification("notifications/initialized", None));
+            running.wire.send(message::notification("notifications/initialized", None));
         }
         Ok(revision)
     }

@@ -27,10 +27,7 @@ pub(super) struct Outgoing {
 
 impl From<Value> for Outgoing {
     fn from(message: Value) -> Self {
-        Self {
-            line: message.to_string().into_bytes(),
-            written: Arc::default(),
-        }
+        Self { line: message.to_string().into_bytes(), written: Arc::default() }
     }
 }
 
@@ -91,12 +88,7 @@ impl Lines {
             None => return Err(Ended { written: false }),
         };
         let outgoing = Outgoing::from(message::request(id, method, params));
-        let mut waiting = Waiting {
-            lines: self,
-            id,
-            written: outgoing.written.clone(),
-            cancellable,
-        };
+        let mut waiting = Waiting { lines: self, id, written: outgoing.written.clone(), cancellable };
         sending(id);
         if self.writer.send(outgoing).await.is_err() {
             waiting.cancellable = false;
@@ -104,9 +96,7 @@ impl Lines {
         }
         let outcome = answer.await;
         waiting.cancellable = false;
-        outcome.map_err(|_| Ended {
-            written: waiting.written.load(Ordering::SeqCst),
-        })
+        outcome.map_err(|_| Ended { written: waiting.written.load(Ordering::SeqCst) })
     }
 
     /// Sends a message that has no answer, where there is room for it.

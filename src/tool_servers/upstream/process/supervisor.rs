@@ -36,10 +36,7 @@ pub(super) fn start(
     ends: &Arc<Ends>,
 ) -> Result<Arc<Running>, Trouble> {
     let cannot = |_| Trouble::unreachable("The process of the server could not be started.");
-    let folder = tempfile::Builder::new()
-        .prefix("playmaker-")
-        .tempdir()
-        .map_err(cannot)?;
+    let folder = tempfile::Builder::new().prefix("playmaker-").tempdir().map_err(cannot)?;
     let mut command = Command::new(&entry.command);
     command
         .args(&entry.args)

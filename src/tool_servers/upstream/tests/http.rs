@@ -24,26 +24,14 @@ async fn a_modern_server_is_asked_with_everything_in_each_request() {
     let upstream = server.upstream(hurried().0);
     let listing = upstream.list().await.unwrap();
     assert_eq!(listing.tools[0].name, "find");
-    let called = upstream
-        .call(
-            &tool("find", json!({})),
-            &arguments(json!({ "region": "Zürich" })),
-            &context(),
-        )
-        .await
-        .unwrap();
-    assert_eq!(
-        (called.text.as_str(), called.server_request_id.as_deref()),
-        ("found", Some("their-7"))
-    );
+    let called =
+        upstream.call(&tool("find", json!({})), &arguments(json!({ "region": "Zürich" })), &context()).await.unwrap();
+    assert_eq!((called.text.as_str(), called.server_request_id.as_deref()), ("found", Some("their-7")));
     assert_eq!(server.methods(), ["server/discover", "tools/list", "tools/call"]);
     let call = server.last("tools/call").await;
     assert_eq!(call.body["id"], json!(called.jsonrpc_id));
     assert_eq!(call.header("mcp-protocol-version"), "2026-07-28");
-    assert_eq!(
-        (call.header("mcp-method"), call.header("mcp-name")),
-        ("tools/call", "find")
-    );
+    assert_eq!((call.header("mcp-method"), call.header("mcp-name")), ("tools/call", "find"));
     assert_eq!(call.header("mcp-param-region"), "=?base64?WsO8cmljaA==?=");
     assert_eq!(call.header("accept"), "application/json, text/event-stream");
     assert_eq!(call.header("authorization"), "Bearer hunter22");
@@ -72,10 +60,7 @@ async fn messages_before_the_answer_are_passed_over_but_for_changes_of_the_list(
     .await;
     let upstream = server.upstream(hurried().0);
     let before = upstream.list().await.unwrap().as_of_change;
-    let called = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap();
+    let called = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
     assert_eq!(called.text, "at last");
     assert_eq!(upstream.list_changes(), before + 1);
 }
@@ -85,10 +70,7 @@ async fn a_server_of_the_future_is_failing_and_both_lists_are_told() {
     let server = StandIn::serve(|seen| seen.error(400, -32022, json!({ "supported": ["2031-01-01"] }))).await;
     let trouble = server.upstream(hurried().0).list().await.unwrap_err();
     assert_eq!(trouble.because, Because::Failing);
-    assert!(
-        trouble.detail.contains("2031-01-01") && trouble.detail.contains("2025-11-25"),
-        "{trouble}"
-    );
+    assert!(trouble.detail.contains("2031-01-01") && trouble.detail.contains("2025-11-25"), "{trouble}");
     assert_eq!(server.methods(), ["server/discover"]);
 }
 
@@ -107,22 +89,12 @@ async fn a_modern_server_that_forgets_its_era_is_asked_once_more() {
         _ => seen.modern(),
     })
     .await;
-    let called = server
-        .upstream(hurried().0)
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap();
+    let called =
+        server.upstream(hurried().0).call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
     assert_eq!(called.text, "the old way");
     assert_eq!(
         server.methods(),
-        [
-            "server/discover",
-            "tools/call",
-            "server/discover",
-            "initialize",
-            "notifications/initialized",
-            "tools/call",
-        ]
+        ["server/discover", "tools/call", "server/discover", "initialize", "notifications/initialized", "tools/call",]
     );
 }
 
@@ -138,16 +110,9 @@ async fn a_busy_server_is_waited_for_up_to_ten_seconds() {
     let (surroundings, clock) = hurried();
     let start = crate::clock::Clock::now_ms(&*clock);
     let upstream = server.upstream(surroundings);
-    let called = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap();
+    let called = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
     assert_eq!(called.text, "now");
-    assert_eq!(
-        crate::clock::Clock::now_ms(&*clock) - start,
-        7_000,
-        "1, 2 and 4 seconds"
-    );
+    assert_eq!(crate::clock::Clock::now_ms(&*clock) - start, 7_000, "1, 2 and 4 seconds");
 }
 
 #[tokio::test]
@@ -159,40 +124,25 @@ async fn a_server_that_asks_for_a_longer_wait_is_rate_limited() {
         })
         .await;
         let upstream = server.upstream(hurried().0);
-        let trouble = upstream
-            .call(&tool("find", json!({})), &arguments(json!({})), &context())
-            .await
-            .unwrap_err();
+        let trouble = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap_err();
         let retry_after = Some(Duration::from_secs(expected));
-        assert_eq!(
-            (trouble.because, trouble.sent),
-            (Because::RateLimited { retry_after }, true)
-        );
+        assert_eq!((trouble.because, trouble.sent), (Because::RateLimited { retry_after }, true));
     }
 }
 
 #[tokio::test]
 async fn a_gateway_failure_is_tried_again_for_read_only_tools_alone() {
-    for (hints, calls) in [
-        (json!({}), 1),
-        (json!({ "idempotentHint": true }), 1),
-        (json!({ "readOnlyHint": true }), 2),
-    ] {
+    for (hints, calls) in [(json!({}), 1), (json!({ "idempotentHint": true }), 1), (json!({ "readOnlyHint": true }), 2)]
+    {
         let server = StandIn::serve(|seen| match seen.method() {
             "tools/call" => answer(503, "text/plain", "<html>"),
             _ => seen.modern(),
         })
         .await;
         let upstream = server.upstream(hurried().0);
-        let trouble = upstream
-            .call(&tool("find", hints), &arguments(json!({})), &context())
-            .await
-            .unwrap_err();
+        let trouble = upstream.call(&tool("find", hints), &arguments(json!({})), &context()).await.unwrap_err();
         assert_eq!((trouble.because, trouble.sent), (Because::Failing, true));
-        assert_eq!(
-            server.methods().iter().filter(|method| *method == "tools/call").count(),
-            calls
-        );
+        assert_eq!(server.methods().iter().filter(|method| *method == "tools/call").count(), calls);
     }
 }
 
@@ -205,15 +155,9 @@ async fn a_stream_that_breaks_is_repeated_only_where_that_does_no_harm() {
         })
         .await;
         let upstream = server.upstream(hurried().0);
-        let trouble = upstream
-            .call(&tool("find", hints), &arguments(json!({})), &context())
-            .await
-            .unwrap_err();
+        let trouble = upstream.call(&tool("find", hints), &arguments(json!({})), &context()).await.unwrap_err();
         assert!(trouble.sent && trouble.jsonrpc_id.is_some(), "{trouble}");
-        assert_eq!(
-            server.methods().iter().filter(|method| *method == "tools/call").count(),
-            calls
-        );
+        assert_eq!(server.methods().iter().filter(|method| *method == "tools/call").count(), calls);
     }
 }
 
@@ -230,10 +174,7 @@ async fn a_refused_credential_and_refused_rights_are_told_apart() {
     })
     .await;
     let upstream = server.upstream(hurried().0);
-    let called = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap();
+    let called = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
     assert!(called.is_error && called.text.contains("rights"), "{}", called.text);
 }
 
@@ -263,10 +204,7 @@ async fn an_answer_over_its_bound_is_failing() {
     })
     .await;
     let upstream = server.upstream(hurried().0);
-    let trouble = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap_err();
+    let trouble = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap_err();
     assert_eq!((trouble.because, trouble.sent), (Because::Failing, true));
 }
 
@@ -278,16 +216,9 @@ async fn a_tool_that_asks_only_for_a_repetition_is_repeated_three_times_at_most(
     })
     .await;
     let upstream = server.upstream(hurried().0);
-    let called = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap();
+    let called = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
     assert!(called.is_error);
-    let calls: Vec<_> = server
-        .all()
-        .into_iter()
-        .filter(|seen| seen.method() == "tools/call")
-        .collect();
+    let calls: Vec<_> = server.all().into_iter().filter(|seen| seen.method() == "tools/call").collect();
     assert_eq!(calls.len(), 4);
     assert_eq!(calls[3].body["params"]["requestState"], "s1");
 }
@@ -300,10 +231,7 @@ async fn the_words_of_a_server_are_scrubbed() {
     })
     .await;
     let upstream = server.upstream(hurried().0);
-    let trouble = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap_err();
+    let trouble = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap_err();
     assert_eq!(trouble.detail, "refused by [secret]");
 }
 

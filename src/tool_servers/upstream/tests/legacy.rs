@@ -41,10 +41,7 @@ async fn one_session_is_shared_and_ended() {
     assert_eq!(call.body["params"]["_meta"], meta);
     upstream.close().await;
     let end = server.last("DELETE").await;
-    assert_eq!(
-        (end.header("mcp-session-id"), end.header("authorization")),
-        ("s1", "Bearer hunter22")
-    );
+    assert_eq!((end.header("mcp-session-id"), end.header("authorization")), ("s1", "Bearer hunter22"));
     let initialize = server.last("initialize").await;
     assert_eq!(initialize.body["params"]["protocolVersion"], "2025-11-25");
     assert_eq!(initialize.body["params"]["capabilities"], json!({}));
@@ -87,10 +84,7 @@ async fn a_session_the_server_forgot_is_opened_again_and_the_request_repeated() 
         .await;
         let upstream = server.upstream(patient());
         let before = upstream.list_changes();
-        let called = upstream
-            .call(&tool("find", json!({})), &arguments(json!({})), &context())
-            .await
-            .unwrap();
+        let called = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
         assert_eq!(called.text, "s2");
         assert!(upstream.list_changes() > before, "the tools may be others now");
     }
@@ -105,15 +99,9 @@ async fn a_server_that_forgets_every_session_is_failing() {
     })
     .await;
     let upstream = server.upstream(patient());
-    let trouble = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap_err();
+    let trouble = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap_err();
     assert_eq!(trouble.because, Because::Failing);
-    assert_eq!(
-        server.methods().iter().filter(|method| *method == "initialize").count(),
-        2
-    );
+    assert_eq!(server.methods().iter().filter(|method| *method == "initialize").count(), 2);
 }
 
 #[tokio::test]
@@ -133,15 +121,9 @@ async fn what_the_server_asks_on_a_stream_is_refused() {
     })
     .await;
     let upstream = server.upstream(patient());
-    upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await
-        .unwrap();
+    upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await.unwrap();
     let refusal = server.last("POST").await;
-    assert_eq!(
-        (&refusal.body["id"], &refusal.body["error"]["code"]),
-        (&json!("theirs"), &json!(-32601))
-    );
+    assert_eq!((&refusal.body["id"], &refusal.body["error"]["code"]), (&json!("theirs"), &json!(-32601)));
     assert_eq!(refusal.header("mcp-session-id"), "s1");
 }
 
@@ -170,11 +152,7 @@ async fn dropping_a_call_tells_the_server() {
 
 #[tokio::test]
 async fn a_page_that_is_no_server_of_mcp_is_failing() {
-    for (status, words) in [
-        (404, "streamable HTTP"),
-        (405, "streamable HTTP"),
-        (200, "does not speak MCP"),
-    ] {
+    for (status, words) in [(404, "streamable HTTP"), (405, "streamable HTTP"), (200, "does not speak MCP")] {
         let server = StandIn::serve(move |_| answer(status, "text/html", "<html>")).await;
         let trouble = server.upstream(patient()).list().await.unwrap_err();
         assert_eq!(trouble.because, Because::Failing);

@@ -72,9 +72,5 @@ fn arguments(arguments: Value) -> Map<String, Value> {
 }
 
 fn context() -> CallContext {
-    CallContext {
-        call_id: "call-1".into(),
-        run_id: Some("run-1".into()),
-        traceparent: None,
-    }
+    CallContext { call_id: "call-1".into(), run_id: Some("run-1".into()), traceparent: None }
 }

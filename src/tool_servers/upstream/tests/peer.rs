@@ -71,11 +71,7 @@ async fn a_server_of_the_official_kit_is_listed_and_called() {
     let mut other = weather.clone();
     other.name = "climate".into();
     let called = upstream.call(&other, &city, &context()).await.unwrap();
-    assert!(
-        called.is_error && called.text.contains("no such tool"),
-        "{}",
-        called.text
-    );
+    assert!(called.is_error && called.text.contains("no such tool"), "{}", called.text);
 }
 
 #[tokio::test]

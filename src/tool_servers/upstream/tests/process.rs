@@ -35,9 +35,7 @@ fn process(cases: &[&str], surroundings: Surroundings) -> Upstream {
 }
 
 async fn call(upstream: &Upstream) -> Result<String, crate::tool_servers::upstream::Trouble> {
-    let called = upstream
-        .call(&tool("find", json!({})), &arguments(json!({})), &context())
-        .await?;
+    let called = upstream.call(&tool("find", json!({})), &arguments(json!({})), &context()).await?;
     Ok(called.text)
 }
 
@@ -50,10 +48,7 @@ async fn a_process_has_its_own_environment_and_an_empty_folder() {
     assert_eq!(parts[..3], ["hunter22", "", "0"], "{text}");
     assert_ne!(parts[3], std::env::current_dir().unwrap().to_str().unwrap());
     upstream.close().await;
-    assert!(
-        !std::path::Path::new(parts[3]).exists(),
-        "the folder goes with the process"
-    );
+    assert!(!std::path::Path::new(parts[3]).exists(), "the folder goes with the process");
 }
 
 #[tokio::test]
@@ -64,10 +59,7 @@ async fn many_calls_at_once_are_told_apart() {
     let upstream = process(&[LEGACY, pair], patient());
     let tool = tool("find", json!({}));
     let (none, context) = (arguments(json!({})), context());
-    let (one, two) = tokio::join!(
-        upstream.call(&tool, &none, &context),
-        upstream.call(&tool, &none, &context)
-    );
+    let (one, two) = tokio::join!(upstream.call(&tool, &none, &context), upstream.call(&tool, &none, &context));
     for called in [one.unwrap(), two.unwrap()] {
         assert_eq!(called.text, called.jsonrpc_id.unwrap().to_string());
     }
@@ -128,12 +120,8 @@ async fn a_process_that_keeps_ending_is_left_alone() {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_unreachable() {
-    let entry = ProcessEntry {
-        command: "/nowhere/at/all".into(),
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        request_id: None,
-    };
+    let entry =
+        ProcessEntry { command: "/nowhere/at/all".into(), args: Vec::new(), env: BTreeMap::new(), request_id: None };
     let trouble = Upstream::process(entry, patient()).list().await.unwrap_err();
     assert_eq!((trouble.because, trouble.sent), (Because::Unreachable, false));
 }

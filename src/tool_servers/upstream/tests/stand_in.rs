@@ -59,11 +59,7 @@ pub(super) fn answer(status: u16, kind: &str, text: &str) -> Response {
 }
 
 pub(super) fn with_header(status: u16, name: &str, value: &str, text: &str) -> Response {
-    Response::builder()
-        .status(status)
-        .header(name, value)
-        .body(Body::from(text.to_owned()))
-        .unwrap()
+    Response::builder().status(status).header(name, value).body(Body::from(text.to_owned())).unwrap()
 }
 
 /// A running stand-in.
@@ -80,11 +76,7 @@ impl StandIn {
         let arrived = Arc::new(tokio::sync::Notify::new());
         let (log, bell, behaviour) = (seen.clone(), arrived.clone(), Arc::new(behaviour));
         let router = Router::new().fallback(move |http: Method, headers: HeaderMap, body: Bytes| {
-            let request = Seen {
-                http,
-                headers,
-                body: serde_json::from_slice(&body).unwrap_or_default(),
-            };
+            let request = Seen { http, headers, body: serde_json::from_slice(&body).unwrap_or_default() };
             let response = behaviour(&request);
             log.lock().unwrap().push(request);
             bell.notify_one();
