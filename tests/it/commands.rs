@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
 /// The program with nothing in its environment, in a folder of its own.
@@ -76,6 +76,31 @@ async fn a_running_server_tells_what_it_started_with_and_stops() {
     }
     assert!(!says("id-of-a-client"));
     assert_eq!(server.wait().await.unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_a_server_that_still_has_work_in_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = playmaker(folder.path(), &[]).spawn().unwrap();
+    let mut log = BufReader::new(server.stderr.take().unwrap()).lines();
+    let mut half = None;
+    while let Some(line) = log.next_line().await.unwrap() {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let message = line["message"].as_str().unwrap();
+        if message == "listening" {
+            let address = line["address"].as_str().unwrap();
+            let mut open = tokio::net::TcpStream::connect(address).await.unwrap();
+            // A whole request first, so that the server has the connection; then half of one, which it waits for.
+            open.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health HTTP").await.unwrap();
+            open.read_exact(&mut [0; 12]).await.unwrap();
+            half = Some(open);
+            send(&server, Signal::TERM);
+        } else if message.starts_with("stopping") {
+            send(&server, Signal::TERM);
+        }
+    }
+    assert_eq!(server.wait().await.unwrap().code(), Some(1));
+    drop(half);
 }
 
 #[tokio::test]
