@@ -113,3 +113,61 @@ fn database(settings: &Settings) -> String {
         _ => url.split('?').next().unwrap_or_default().to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load;
+
+    fn settings(environment: &Environment) -> Settings {
+        let loaded = load(environment, |_| Err(std::io::ErrorKind::NotFound.into()));
+        loaded.map_err(|refusal| refusal.to_string()).unwrap()
+    }
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn no_secret_of_the_settings_can_be_logged() {
+        let environment = environment(&[
+            ("DATABASE_URL", "postgres://mira:open%20sesame@db.example.test/ledger"),
+            ("SECRETS_KEYS", "new:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
+            ("HTTPS_PROXY", "http://mira:proxypassword@proxy.example.test:8080"),
+            ("PROVIDER_NOTION_CLIENT_SECRET", "secret-of-a-client"),
+            ("CONNECTIONS_VARIABLES", "CRM_*"),
+            ("CRM_KEY", "key-of-the-crm"),
+            (
+                "TOOL_SERVERS",
+                r#"{"desk":{"url":"https://desk.example.test","org":"north","headers":{"X-Key":"${DESK_KEY}"}}}"#,
+            ),
+            ("DESK_KEY", "key-of-the-desk"),
+        ]);
+        let registry = SecretRegistry::new();
+        secrets(&settings(&environment), &environment, &registry);
+        for secret in [
+            "open%20sesame",
+            "open sesame",
+            "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=",
+            "proxypassword",
+            "secret-of-a-client",
+            "key-of-the-crm",
+            "key-of-the-desk",
+        ] {
+            assert_eq!(registry.scrub(secret), crate::telemetry::SCRUBBED, "{secret}");
+        }
+    }
+
+    #[test]
+    fn the_database_is_told_without_user_and_password() {
+        let told = |url: &str| {
+            let keys = ("SECRETS_KEYS", "new:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
+            database(&settings(&environment(&[("DATABASE_URL", url), keys])))
+        };
+        assert_eq!(
+            told("postgres://mira:password@db.example.test/ledger?sslmode=disable"),
+            "ledger on db.example.test:5432"
+        );
+        assert_eq!(told("sqlite:/srv/playmaker.db?mode=rwc"), "sqlite:/srv/playmaker.db");
+    }
+}
