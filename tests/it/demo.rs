@@ -90,19 +90,18 @@ impl Demo {
 const DESK: &str = "/v1/orgs/local/playbooks/workshop/tool-servers/parts-desk/tools";
 
 #[tokio::test]
-#[ignore = "search and execute are not there yet"]
 async fn a_newcomer_connects_the_parts_desk_and_orders() {
     let demo = Demo::start().await;
     assert!(demo.lines[1].contains(&format!("claude mcp add --transport http playmaker {}/mcp", demo.page())));
     let key = demo.printed("desk_");
 
     demo.post("/v1/orgs/local/playbooks", json!({ "playbook": "workshop", "name": "Workshop" })).await;
-    let (_, found) = demo.ask(Method::GET, "/v1/orgs/local/search?terms=parts", None).await;
+    let (_, found) = demo.ask(Method::GET, "/v1/orgs/local/tool-servers/search?terms=parts", None).await;
     assert_eq!(found["providers"][0]["name"], "parts-desk", "{found}");
 
     let added = demo.post("/v1/orgs/local/connections", json!({ "provider": "parts-desk" })).await;
     let link = added["connect"]["url"].as_str().unwrap();
-    let wanted = json!({ "arguments": { "number": "HB-040", "quantity": 2 } });
+    let wanted = json!({ "arguments": { "body": { "number": "HB-040", "quantity": 2 } } });
     let (status, refused) = demo.ask(Method::POST, &format!("{DESK}/order_part/execute"), Some(wanted.clone())).await;
     assert_eq!((status, &refused["because"]), (StatusCode::SERVICE_UNAVAILABLE, &json!("connection_pending")));
 
@@ -111,7 +110,8 @@ async fn a_newcomer_connects_the_parts_desk_and_orders() {
     let page = demo.give_key(link, &key).await;
     assert!(page.contains("Demo workshop") && !page.contains(&key), "{page}");
 
-    let (_, found) = demo.ask(Method::GET, "/v1/orgs/local/playbooks/workshop/search?terms=order", None).await;
+    let (_, found) =
+        demo.ask(Method::GET, "/v1/orgs/local/playbooks/workshop/tool-servers/search?terms=order", None).await;
     assert_eq!(found["servers"][0]["name"], "parts-desk", "{found}");
     let order = demo.post(&format!("{DESK}/order_part/execute"), wanted).await;
     assert_eq!((&order["outcome"], &order["answer"]["total_cents"]), (&json!("result"), &json!(640)), "{order}");
