@@ -5,7 +5,6 @@
 
 mod account;
 mod report;
-mod sweep;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -79,7 +78,6 @@ impl Server {
     /// Serves until `lifecycle` stops, then lets the work in hand end and closes the database.
     pub async fn run(self, lifecycle: &Lifecycle) {
         let Self { app, listener } = self;
-        app.lifecycle.spawn(sweep::run(app.clone()));
         let serving = tokio::spawn(http::serve(app.clone(), listener));
         lifecycle.token().cancelled().await;
         app.close().await;
