@@ -5,8 +5,10 @@
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
@@ -85,7 +87,8 @@ impl Writer {
         });
         let job = Job { org: Arc::from(org), run };
         self.lane(org).jobs.send(job).await.map_err(|_| stopping())?;
-        answered.await.map_err(|_| stopping())?
+        // Dropped unanswered: the transaction could not begin or broke off, which the lane has logged.
+        answered.await.map_err(|_| unanswered())?
     }
 
     fn lane(&self, org: &str) -> &Lane {
@@ -112,6 +115,10 @@ impl Writer {
             }
         }
     }
+}
+
+fn unanswered() -> Problem {
+    Problem::unavailable("The database did not take the change just now, and nothing of it was kept.")
 }
 
 fn stopping() -> Problem {
@@ -141,7 +148,10 @@ async fn serve(source: Source, mut waiting: mpsc::Receiver<Job>, wake: Wake) {
         let orgs: Vec<Arc<str>> = group.iter().map(|job| job.org.clone()).collect();
         let (finishes, failed) = match commit(&source, &org, group).await {
             Ok(finishes) => (finishes, None),
-            Err((finishes, error)) => (finishes, Some(error)),
+            Err((finishes, error)) => {
+                tracing::error!(error, org.id = &*org, "a group of writes was undone");
+                (finishes, Some(error))
+            }
         };
         for org in orgs {
             wake.tell(&org);
@@ -225,7 +235,10 @@ async fn begin(source: &Source, org: &str) -> Result<Connection, sqlx::Error> {
 
 async fn one(connection: &mut Connection, run: Run, finishes: &mut Vec<Finish>) -> Result<(), sqlx::Error> {
     statement(connection, "SAVEPOINT work").await?;
-    let (keep, finish) = run(connection).await;
+    // A panic in one write must not end the lane and with it every later write.
+    let Ok((keep, finish)) = AssertUnwindSafe(run(connection)).catch_unwind().await else {
+        return Err(sqlx::Error::Protocol("a write panicked".into()));
+    };
     finishes.push(finish);
     if !keep {
         statement(connection, "ROLLBACK TO SAVEPOINT work").await?;
