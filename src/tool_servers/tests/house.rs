@@ -109,7 +109,7 @@ impl House {
 
     /// The playbook's history, oldest first.
     pub(super) async fn history(&self) -> Vec<Row> {
-        self.app.ledger.history("local", "sales", &Filter::default(), Order::Asc, None, 100).await.unwrap()
+        self.app.ledger.history("local", "sales", &Filter::default(), Order::Asc, None, 100).await.unwrap().rows
     }
 }
 
