@@ -98,6 +98,7 @@ impl App {
             lifecycle: lifecycle.clone(),
         });
         tool_servers.start_sweep();
+        connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
         let app = Self {
             settings,
             clock,

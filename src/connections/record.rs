@@ -124,6 +124,8 @@ pub struct Record {
     pub credential: Option<Credential>,
     /// Where it is in its life.
     pub status: Status,
+    /// The because that was last told in the audit, so that each change is told once.
+    pub last_because: Option<String>,
     /// The account at the provider, where known.
     pub account: Option<String>,
     /// The version of the credential in use; 0 before there is one.
@@ -160,6 +162,7 @@ pub(super) struct Stored {
     placeholders: String,
     credential: Option<String>,
     status: String,
+    last_because: Option<String>,
     account: Option<String>,
     credential_version: i64,
     revision: i64,
@@ -170,6 +173,13 @@ pub(super) struct Stored {
     removed_by: Option<String>,
     removed_at: Option<i64>,
     link_expires_at: Option<i64>,
+}
+
+impl Stored {
+    /// Org and id, to go on after.
+    pub(super) fn key(&self) -> (String, String) {
+        (self.org.clone(), self.id.clone())
+    }
 }
 
 impl TryFrom<Stored> for Record {
@@ -192,6 +202,7 @@ impl TryFrom<Stored> for Record {
                 "removed" => Status::Removed,
                 _ => Status::Pending,
             },
+            last_because: row.last_because,
             account: row.account,
             credential_version: row.credential_version,
             revision: row.revision,
