@@ -199,3 +199,33 @@ async fn words_say_what_was_found() {
         "The tool “find_contact” of “crm” was called. Its answer: asked: (name: “Ada”). The call is in the history."
     );
 }
+
+#[tokio::test]
+async fn what_is_shown_is_taken_and_nothing_else() {
+    let house = House::build().await;
+    let shown = names(&house.run("search_in_playbook", json!({ "limit": 100 })).await.unwrap());
+    let tools = ["find_contact", "leak", "refuse", "long", "gone", "getNote", "addNote", "breakIt"];
+    for server in ["crm", "quiet", "closed", "notes", "nowhere"] {
+        for tool in tools {
+            let tried = house.execute(server, tool, json!({})).await;
+            let offered = !tried.is_err_and(|problem| problem.kind_word() == Some("tool_not_offered"));
+            assert_eq!(offered, shown.contains(&format!("{server}/{tool}")), "{server}/{tool}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_old_document_is_asked_whether_it_changed_and_kept_while_it_cannot_be_read() {
+    let house = House::build().await;
+    let day = 24 * 3_600_000 + 1;
+    let run = || house.run("search_in_playbook", json!({ "server": "notes" }));
+    run().await.unwrap();
+    house.clock.advance_ms(day);
+    assert_eq!(run().await.unwrap()["total"], 3);
+    let asked = house.upstream.seen("/openapi.json");
+    assert_eq!((asked.len(), asked[1].headers["if-none-match"].to_str().unwrap()), (2, "\"v1\""));
+    house.upstream.answer_with(500);
+    house.clock.advance_ms(day);
+    let kept = run().await.unwrap();
+    assert!(kept["total"] == 3 && kept["servers"][0]["document_stale_since"].is_string());
+}

@@ -29,6 +29,8 @@ pub(super) struct StandIn {
 }
 
 pub(super) const SECRET: &str = "s3cret-value-of-the-server";
+/// What `/locked/mcp` wants as `X-Token`.
+pub(super) const TOKEN: &str = "Token token-of-the-person";
 
 impl StandIn {
     pub(super) async fn start() -> Self {
@@ -59,15 +61,21 @@ async fn serve(State(this): State<StandIn>, request: Request) -> Response {
     let body: Bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = parts.uri.path_and_query().unwrap().to_string();
+    let token = parts.headers.get("x-token").map_or("", |value| value.to_str().unwrap()).to_owned();
+    let unchanged = parts.headers.get("if-none-match").is_some_and(|mark| mark == "\"v1\"");
     this.seen.lock().unwrap().push(Seen { path: path.clone(), headers: parts.headers, body: body.clone() });
     if let Some(status) = *this.status.lock().unwrap() {
         return (status, "refused by the stand-in").into_response();
     }
-    if path == "/mcp" {
+    if path == "/locked/mcp" && token != TOKEN {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    if path.ends_with("/mcp") {
         return mcp(&this, &body).await;
     }
     match path.split('?').next().unwrap() {
-        "/openapi.json" => json_answer(&document(&this.base)),
+        "/openapi.json" if unchanged => StatusCode::NOT_MODIFIED.into_response(),
+        "/openapi.json" => ([("etag", "\"v1\"")], document(&this.base).to_string()).into_response(),
         "/api/notes/7" => (
             [("x-request-id", "r-1"), ("content-type", "application/json")],
             json!({ "id": 7, "text": "Buy milk" }).to_string(),
