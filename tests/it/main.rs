@@ -3,4 +3,5 @@
 
 mod commands;
 mod demo;
+mod mcp;
 mod support;
