@@ -18,6 +18,7 @@ use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::operations::Operations;
 use crate::store::Store;
+use crate::tool_servers::{self, ToolServers};
 
 /// The program: what every request reaches.
 pub struct App {
@@ -39,6 +40,8 @@ pub struct App {
     pub connections: Connections,
     /// The one way out.
     pub egress: egress::Client,
+    /// What playbooks may call.
+    pub tool_servers: ToolServers,
     /// All a caller can do.
     pub operations: Operations,
     /// Where it listens.
@@ -84,16 +87,29 @@ impl App {
         let access = Access::of(&settings, &account);
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
+        let lifecycle = Lifecycle::default();
+        let tool_servers = ToolServers::new(tool_servers::Needs {
+            settings: settings.clone(),
+            connections: connections.clone(),
+            egress: egress.clone(),
+            ledger: ledger.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            lifecycle: lifecycle.clone(),
+        });
+        tool_servers.start_sweep();
+        connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
         let app = Self {
             settings,
             clock,
             ids,
-            lifecycle: Lifecycle::default(),
+            lifecycle,
             access,
             ledger,
             secrets,
             connections,
             egress,
+            tool_servers,
             operations: Operations::all(),
             address,
         };

@@ -22,6 +22,7 @@ pub struct SystemEntropy;
 impl Entropy for SystemEntropy {
     fn fill(&self, out: &mut [u8]) {
         #[expect(clippy::expect_used, reason = "a system without randomness can serve nobody safely")]
+        #[expect(clippy::disallowed_methods, reason = "the one place that draws")]
         aws_lc_rs::rand::fill(out).expect("the system's random generator answers");
     }
 }

@@ -40,7 +40,9 @@ const EMPTY_ENTRY: &str = r#"{"record_content":true}"#;
 
 /// A connection just added, with the link that approves it: the only time the link is told.
 pub struct Added {
+    /// The connection.
     pub record: Record,
+    /// The link, which is kept nowhere.
     pub link: String,
 }
 

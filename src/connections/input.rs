@@ -96,12 +96,19 @@ pub struct AskedCredential {
 /// What would be kept, before its document is read.
 #[derive(Debug, Clone)]
 pub struct Draft {
+    /// What functions write before the slash.
     pub name: String,
+    /// The provider's title, or the name.
     pub title: String,
+    /// An MCP server or an HTTP API.
     pub kind: ServerType,
+    /// The provider it comes from.
     pub provider: Option<String>,
+    /// The server without its credential.
     pub entry: Entry,
+    /// Every placeholder's value, defaults among them.
     pub placeholders: Map<String, Value>,
+    /// What the credential is and where it goes.
     pub credential: Option<Credential>,
     /// The text of a document given in the call.
     pub document_source: Option<String>,

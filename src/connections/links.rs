@@ -50,7 +50,9 @@ pub struct Link {
 
 /// A link with its connection.
 pub struct Opened {
+    /// The link.
     pub link: Link,
+    /// The connection it approves.
     pub record: Record,
 }
 
@@ -190,7 +192,7 @@ impl Connections {
 
     /// Whether the operator still allows a pending connection, as it will be once it is approved.
     pub fn still_allowed(&self, egress: &egress::Client, record: &Record) -> Result<()> {
-        if record.status == Status::Pending && self.allowed(egress, record) == Err(Because::NotAllowed) {
+        if record.status == Status::Pending && self.rule(egress, record).is_err() {
             let words = "Whoever runs the server no longer allows this connection.";
             return Err(Problem::new(crate::error::Reason::Unavailable, words)
                 .kind("tool_not_offered")

@@ -9,10 +9,12 @@ mod changes;
 pub mod credential_look;
 pub mod input;
 pub mod links;
+mod notice;
 mod record;
 mod rows;
 pub mod secrets;
 mod standing;
+mod sweep;
 
 use std::sync::Arc;
 

@@ -16,8 +16,11 @@ use crate::ledger::Actor;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Waits for its approval.
     Pending,
+    /// Approved.
     Connected,
+    /// Gone for good.
     Removed,
 }
 
@@ -101,26 +104,45 @@ pub struct Credential {
 /// A connection as it is kept.
 #[derive(Debug, Clone)]
 pub struct Record {
+    /// The org it belongs to.
     pub org: String,
+    /// Its id, `conn_` and 22 base62 characters.
     pub id: String,
+    /// What functions write before the slash.
     pub name: String,
+    /// The provider's title, or the name.
     pub title: String,
+    /// An MCP server or an HTTP API.
     pub kind: ServerType,
+    /// The provider it came from.
     pub provider: Option<String>,
+    /// The server without its credential.
     pub entry: Entry,
+    /// The placeholders of the provider, filled in.
     pub placeholders: Map<String, Value>,
+    /// What the credential is and where it goes.
     pub credential: Option<Credential>,
+    /// Where it is in its life.
     pub status: Status,
+    /// The because that was last told in the audit, so that each change is told once.
+    pub last_because: Option<String>,
+    /// The account at the provider, where known.
     pub account: Option<String>,
     /// The version of the credential in use; 0 before there is one.
     pub credential_version: i64,
     /// Grows with each change; changes compare it.
     pub revision: i64,
+    /// Who added it.
     pub added_by: Actor,
+    /// When, in milliseconds since the epoch.
     pub added_at: i64,
+    /// Who approved it.
     pub connected_by: Option<Actor>,
+    /// When, in milliseconds since the epoch.
     pub connected_at: Option<i64>,
+    /// Who removed it.
     pub removed_by: Option<Actor>,
+    /// When, in milliseconds since the epoch.
     pub removed_at: Option<i64>,
     /// When the link that approves it ends, while it is pending and the link was not used.
     pub link_expires_at: Option<i64>,
@@ -140,6 +162,7 @@ pub(super) struct Stored {
     placeholders: String,
     credential: Option<String>,
     status: String,
+    last_because: Option<String>,
     account: Option<String>,
     credential_version: i64,
     revision: i64,
@@ -150,6 +173,13 @@ pub(super) struct Stored {
     removed_by: Option<String>,
     removed_at: Option<i64>,
     link_expires_at: Option<i64>,
+}
+
+impl Stored {
+    /// Org and id, to go on after.
+    pub(super) fn key(&self) -> (String, String) {
+        (self.org.clone(), self.id.clone())
+    }
 }
 
 impl TryFrom<Stored> for Record {
@@ -172,6 +202,7 @@ impl TryFrom<Stored> for Record {
                 "removed" => Status::Removed,
                 _ => Status::Pending,
             },
+            last_because: row.last_because,
             account: row.account,
             credential_version: row.credential_version,
             revision: row.revision,

@@ -9,20 +9,24 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT c.org, c.id, c.name, c.title, c.type, c.provider, c.entry, c.placeholders, c.credential, c.status, ",
-            "c.account, c.credential_version, c.revision, c.added_by, c.added_at, c.connected_by, c.connected_at, ",
+            "c.last_because, c.account, c.credential_version, c.revision, c.added_by, c.added_at, c.connected_by, c.connected_at, ",
             "c.removed_by, c.removed_at, (SELECT MAX(l.expires_at) FROM connection_links l ",
             "WHERE l.org = c.org AND l.connection = c.id AND l.state = 'open') AS link_expires_at ",
-            "FROM connections c WHERE c.org = $1 ",
+            "FROM connections c WHERE ",
             $rest
         )
     };
 }
 
-pub(super) const ONE: &str = select!("AND c.id = $2");
-const BY_NAME: &str = select!("AND c.name = $2 AND c.status <> 'removed'");
-const LIVING: &str = select!("AND c.status <> 'removed' ORDER BY c.name");
+/// A page of every org's connected ones, for the sweep of a start alone.
+pub(super) const CONNECTED: &str =
+    select!("(c.org, c.id) > ($1, $2) AND c.status = 'connected' ORDER BY c.org, c.id LIMIT 100");
+
+pub(super) const ONE: &str = select!("c.org = $1 AND c.id = $2");
+const BY_NAME: &str = select!("c.org = $1 AND c.name = $2 AND c.status <> 'removed'");
+const LIVING: &str = select!("c.org = $1 AND c.status <> 'removed' ORDER BY c.name");
 const PAGE: &str = select!(
-    "AND (c.status <> 'removed' OR $2) AND (CAST($3 AS TEXT) IS NULL OR c.status = $3) \
+    "c.org = $1 AND (c.status <> 'removed' OR $2) AND (CAST($3 AS TEXT) IS NULL OR c.status = $3) \
      AND (CAST($4 AS TEXT) IS NULL OR c.provider = $4) \
      AND (c.added_at < $5 OR (c.added_at = $5 AND c.id < $6)) ORDER BY c.added_at DESC, c.id DESC LIMIT $7"
 );

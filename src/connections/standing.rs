@@ -12,74 +12,107 @@ use crate::egress::{self, Provenance};
 /// The field of the secrets store that holds a given value.
 pub(super) const VALUE: &str = "value";
 
+/// Why a connection cannot be used, with the cause or the rule that the audit names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) because: Because,
+    pub(super) cause: &'static str,
+}
+
+impl Fault {
+    const fn new(because: Because, cause: &'static str) -> Self {
+        Self { because, cause }
+    }
+}
+
 impl Connections {
     /// Why the connection cannot be used, first match first, with words; `None` when it can.
     pub async fn because(&self, egress: &egress::Client, record: &Record) -> Option<(Because, String)> {
         match self.credential(egress, record).await {
             Ok(_) => None,
-            Err(because) => Some((because, self.words(record, because))),
+            Err(because) => Some((because, words(&record.title, because))),
         }
     }
 
-    /// The credential for a request, or why there is none; `Ok(None)` for a connection without one.
+    /// The credential for a request, or why there is none; `Ok(None)` for a connection without one. A change of the
+    /// standing since it was last looked at is told in the audit, once.
     pub async fn credential(&self, egress: &egress::Client, record: &Record) -> Result<Option<Placed>, Because> {
+        let found = self.look(egress, record).await;
+        self.notice(record, found.as_ref().err().copied()).await;
+        found.map_err(|fault| fault.because)
+    }
+
+    async fn look(&self, egress: &egress::Client, record: &Record) -> Result<Option<Placed>, Fault> {
         if record.status == Status::Pending {
-            return Err(Because::Pending);
+            return Err(Fault::new(Because::Pending, "pending"));
         }
-        self.allowed(egress, record)?;
+        self.rule(egress, record)?;
         let Some(credential) = &record.credential else { return Ok(None) };
         let bare = match credential.kind {
             CredentialKind::Reference => {
                 let variable = credential.variable.as_deref().unwrap_or_default();
-                let value = self.settings.reference(&record.org, variable).ok_or(Because::Broken)?;
+                let value = self.settings.reference(&record.org, variable);
+                let value = value.ok_or(Fault::new(Because::Broken, "variable_unset"))?;
                 Zeroizing::new(value.expose().to_owned())
             }
             CredentialKind::Secret => self.given(record).await?,
-            CredentialKind::Authorization | CredentialKind::ClientCredentials => return Err(Because::Broken),
+            CredentialKind::Authorization | CredentialKind::ClientCredentials => {
+                return Err(Fault::new(Because::Broken, "not_tokens"));
+            }
         };
-        placed(credential, bare).map(Some).ok_or(Because::Broken)
+        placed(credential, bare).map(Some).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
 
-    async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Because> {
+    async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Fault> {
         let mut fields = self.secrets.get(&record.org, &record.id, record.credential_version).await.map_err(
             |trouble| match trouble {
-                Trouble::Gone | Trouble::Unreadable => Because::Broken,
-                Trouble::Unavailable => Because::Unavailable,
+                Trouble::Gone | Trouble::Unreadable => Fault::new(Because::Broken, "secret_missing"),
+                Trouble::Unavailable => Fault::new(Because::Unavailable, "store"),
             },
         )?;
-        fields.remove(VALUE).ok_or(Because::Broken)
+        fields.remove(VALUE).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
 
     /// The operator's rules of today, also for connections of yesterday.
-    pub(super) fn allowed(&self, egress: &egress::Client, record: &Record) -> Result<(), Because> {
+    pub(super) fn rule(&self, egress: &egress::Client, record: &Record) -> Result<(), Fault> {
         let rules = &self.settings.connections;
-        let kind = record.credential.as_ref().is_none_or(|credential| rules.kinds.contains(&credential.kind));
-        let source = match &record.provider {
-            Some(provider) => rules.offers(provider) && self.catalogue.get(provider).is_some(),
-            None => rules.by_hand && rules.types.contains(&record.kind),
-        };
-        let address =
-            record.entry.url.as_deref().is_none_or(|url| egress.check_address(url, Provenance::Person).is_ok());
-        if kind && source && address { Ok(()) } else { Err(Because::NotAllowed) }
-    }
-
-    fn words(&self, record: &Record, because: Because) -> String {
-        let title = &record.title;
-        match because {
-            Because::Pending => {
-                format!(
-                    "Nobody has approved the {title} connection. The person opens its link, or it is removed and added again."
-                )
-            }
-            Because::Broken => format!(
-                "The credential of the {title} connection is gone or no longer taken. Remove it with remove_connection and \
-                 add it again."
-            ),
-            Because::NotAllowed => {
-                format!("Whoever runs the server no longer allows the {title} connection.")
-            }
-            Because::Unavailable => format!("The credential of the {title} connection cannot be read just now."),
+        let refuse = |rule| Err(Fault::new(Because::NotAllowed, rule));
+        if record.credential.as_ref().is_some_and(|credential| !rules.kinds.contains(&credential.kind)) {
+            return refuse("kinds");
         }
+        match &record.provider {
+            Some(provider) if !rules.offers(provider) || self.catalogue.get(provider).is_none() => refuse("providers"),
+            None if !rules.by_hand => refuse("by_hand"),
+            None if !rules.types.contains(&record.kind) => refuse("types"),
+            _ if record
+                .entry
+                .url
+                .as_deref()
+                .is_some_and(|url| egress.check_address(url, Provenance::Person).is_err()) =>
+            {
+                refuse("hosts")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why, in words for the caller.
+fn words(title: &str, because: Because) -> String {
+    match because {
+        Because::Pending => {
+            format!(
+                "Nobody has approved the {title} connection. The person opens its link, or it is removed and added again."
+            )
+        }
+        Because::Broken => format!(
+            "The credential of the {title} connection is gone or no longer taken. Remove it with remove_connection and \
+             add it again."
+        ),
+        Because::NotAllowed => {
+            format!("Whoever runs the server no longer allows the {title} connection.")
+        }
+        Because::Unavailable => format!("The credential of the {title} connection cannot be read just now."),
     }
 }
 

@@ -54,10 +54,10 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 }
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
-    if app.access.is_closed() {
-        if let Err(problem) = authenticate(&app, request.headers()) {
-            return problems::response(&problem);
-        }
+    if app.access.is_closed()
+        && let Err(problem) = authenticate(&app, request.headers())
+    {
+        return problems::response(&problem);
     }
     problems::response(&Problem::not_found(
         "There is nothing at this path. The OpenAPI document at /openapi.json lists every route.",

@@ -12,7 +12,7 @@ use http::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
 use super::entrance::RequestId;
-use super::{authenticate, body, problems, same_origin};
+use super::{body, problems, same_origin};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};

@@ -75,7 +75,9 @@ impl TryFrom<Stored> for Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
+    /// Oldest first.
     Asc,
+    /// Newest first.
     #[default]
     Desc,
 }

@@ -14,6 +14,7 @@ mod guides;
 mod history;
 pub mod links;
 mod playbooks;
+mod tool_servers;
 
 use std::collections::HashSet;
 
@@ -38,6 +39,11 @@ impl Operations {
             Entry::of::<playbooks::retire_playbook::RetirePlaybook>(),
             Entry::of::<history::list_playbook_events::ListPlaybookEvents>(),
             Entry::of::<history::get_event::GetEvent>(),
+            Entry::of::<tool_servers::search::Search>(),
+            Entry::of::<tool_servers::search_in_playbook::SearchInPlaybook>(),
+            Entry::of::<tool_servers::introspect::Introspect>(),
+            Entry::of::<tool_servers::dry_run::DryRun>(),
+            Entry::of::<tool_servers::execute::Execute>(),
             Entry::of::<connections::add_connection::AddConnection>(),
             Entry::of::<connections::list_connections::ListConnections>(),
             Entry::of::<connections::remove_connection::RemoveConnection>(),
@@ -45,6 +51,7 @@ impl Operations {
             Entry::of::<playbooks::get_playbook::GetPlaybook>(),
             Entry::of::<connections::get_connection::GetConnection>(),
             Entry::of::<connections::list_providers::ListProviders>(),
+            Entry::of::<tool_servers::validate::Validate>(),
             Entry::of::<links::read_link::ReadLink>(),
             Entry::of::<links::approve::Approve>(),
             Entry::of::<links::give_credential::GiveCredential>(),

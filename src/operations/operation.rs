@@ -45,9 +45,13 @@ impl Scope {
 /// The method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// Reads.
     Get,
+    /// Makes or does.
     Post,
+    /// Sets.
     Put,
+    /// Ends.
     Delete,
 }
 
@@ -77,7 +81,9 @@ pub enum Needs {
 /// Whether what an operation does may be beyond undoing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destructive {
+    /// It never is.
     No,
+    /// It always may be.
     Yes,
     /// While any tool server is configured or people may add connections.
     WhileToolsMayChange,

@@ -26,7 +26,9 @@ pub fn is_id(text: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Takes commands.
     Active,
+    /// Readable, for good.
     Retired,
 }
 

@@ -37,8 +37,11 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueIn {
+    /// A header.
     Header,
+    /// A parameter of the query.
     Query,
+    /// A cookie.
     Cookie,
 }
 

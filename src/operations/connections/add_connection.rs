@@ -103,22 +103,17 @@ async fn document(context: &Context, draft: &mut Draft) -> Result<Option<String>
     }
     let text = match (draft.document_source.take(), &draft.entry.document) {
         (Some(source), _) => source,
-        (None, Some(address)) => crate::tool_servers::fetch_document(&context.app, address).await?,
+        (None, Some(address)) => context.app.tool_servers.fetch_document(address).await?,
         (None, None) => return Ok(None),
     };
-    let base = crate::tool_servers::check_document(&text, draft.entry.url.as_deref(), draft.entry.document.as_deref())
-        .map_err(|detail| Problem::invalid("/entry/document", detail))?;
+    let checked =
+        context.app.tool_servers.check_document(&text, draft.entry.url.as_deref(), draft.entry.document.as_deref());
+    let base = checked.await.map_err(|detail| Problem::invalid("/entry/document", detail))?;
     if draft.entry.url.is_none() {
-        let Some(base) = base else {
-            return Err(Problem::invalid(
-                "/entry/url",
-                "is required: the document does not name exactly one https server",
-            ));
-        };
-        if context.app.egress.check_address(&base, Provenance::Person).is_err() {
+        if context.app.egress.check_address(base.as_str(), Provenance::Person).is_err() {
             return Err(Problem::invalid("/entry/url", crate::egress::Failure::NOT_ALLOWED));
         }
-        draft.entry.url = Some(base);
+        draft.entry.url = Some(base.into());
     }
     Ok(Some(text))
 }

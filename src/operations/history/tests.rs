@@ -69,7 +69,7 @@ impl Shop {
         let caller = self.app.access.local_caller().unwrap();
         let mut context = admission::context(self.app.clone(), caller, over_mcp);
         admission::playbook(entry, &mut context, playbook).await?;
-        let Answer { output, summary } = entry.run(context, input).await?;
+        let Answer { output, summary, .. } = entry.run(context, input).await?;
         Ok((serde_json::from_str(output.get())?, summary))
     }
 

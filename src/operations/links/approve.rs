@@ -48,8 +48,8 @@ impl Operation for Approve {
         }
         usable(&context, &found)?;
         let placed = reference(&context, &found.record)?;
-        let probed = tried(&context, &input.link, &found.record, placed.as_ref()).await?;
-        connected(&context, &found.record, None, probed).await
+        let account = tried(&context, &input.link, &found.record, placed.as_ref()).await?;
+        connected(&context, &found.record, None, account).await
     }
 
     fn summary(_: &Context, view: &View) -> String {

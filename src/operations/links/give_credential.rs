@@ -73,8 +73,8 @@ impl Operation for GiveCredential {
         let value = one_value(&context, record, &input)?;
         check(&value, credential.place.unwrap_or(ValueIn::Header))?;
         let placed = Placed::trial(credential, &value);
-        let probed = tried(&context, &input.link, record, placed.as_ref()).await?;
-        connected(&context, record, Some(&value), probed).await
+        let account = tried(&context, &input.link, record, placed.as_ref()).await?;
+        connected(&context, record, Some(&value), account).await
     }
 
     fn summary(_: &Context, view: &View) -> String {

@@ -11,7 +11,7 @@ use super::Context;
 use crate::connections::links::{Failed, Opened, gone};
 use crate::connections::{Placed, Record, Status, View};
 use crate::error::{Problem, Reason, Result};
-use crate::tool_servers::{self, Probe, Probed};
+use crate::tool_servers::probe::Probe;
 
 /// The link, for a command of the person it was made for.
 async fn opened(context: &Context, link: &str) -> Result<Opened> {
@@ -32,9 +32,12 @@ fn usable(context: &Context, opened: &Opened) -> Result<()> {
 }
 
 /// Opens the server and lists its tools with the credential to be approved; a failure is recorded on the link.
-async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&Placed>) -> Result<Probed> {
-    let (failed, problem) = match tool_servers::probe(&context.app, record, placed).await {
-        Ok(probed) => return Ok(probed),
+///
+/// Answers the label of the account, where the provider says how to ask for it.
+async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&Placed>) -> Result<Option<String>> {
+    let tool_servers = &context.app.tool_servers;
+    let (failed, problem) = match tool_servers.probe(record, placed.cloned()).await {
+        Ok(_) => return Ok(tool_servers.identity(record, placed).await),
         Err(Probe::Refused) => {
             let pointer = if placed.is_some() { "/value" } else { "" };
             (Failed::Refused, Problem::invalid(pointer, format!("{} does not take this credential", record.title)))
@@ -52,9 +55,9 @@ async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&P
 }
 
 /// Pending becomes connected; who comes second finds it so.
-async fn connected(context: &Context, record: &Record, value: Option<&str>, probed: Probed) -> Result<View> {
+async fn connected(context: &Context, record: &Record, value: Option<&str>, account: Option<String>) -> Result<View> {
     let (actor, now) = (context.caller.actor(), context.now_ms());
-    let (record, _) = context.app.connections.connect(context.org(), record, actor, now, value, probed.account).await?;
+    let (record, _) = context.app.connections.connect(context.org(), record, actor, now, value, account).await?;
     if record.status == Status::Removed {
         return Err(gone());
     }

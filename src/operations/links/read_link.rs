@@ -60,14 +60,20 @@ pub struct Output {
 /// What is to be connected.
 #[derive(Serialize, JsonSchema)]
 pub struct Shown {
+    /// The connection's id.
     pub id: String,
+    /// What functions write before the slash.
     pub name: String,
+    /// The provider's title, or the name.
     pub title: String,
+    /// `mcp` or `openapi`.
     #[serde(rename = "type")]
     pub kind: ServerType,
     /// The server's host in ASCII form.
     pub host: String,
+    /// The provider, or null.
     pub provider: Option<String>,
+    /// The provider's picture, or null.
     pub icon: Option<String>,
     /// Names of the playbooks that may use it; null: every one.
     pub playbooks: Option<Vec<String>>,
@@ -82,11 +88,15 @@ pub struct Shown {
 pub struct ShownWay {
     /// The credential's kind, or null.
     pub kind: Option<CredentialKind>,
+    /// What the way is called.
     pub title: String,
+    /// Where the credential is had, or null.
     pub help: Option<String>,
     /// The variable a reference names.
     pub variable: Option<String>,
+    /// What the person gives.
     pub fields: Vec<ShownField>,
+    /// What a consent asks for; empty outside OAuth.
     pub scopes: Vec<String>,
 }
 
@@ -95,7 +105,9 @@ pub struct ShownWay {
 pub struct ShownField {
     /// Its name among `values`; `value` where there is one alone.
     pub name: String,
+    /// What it is called.
     pub title: String,
+    /// Whether it is typed unseen.
     pub secret: bool,
 }
 
@@ -109,7 +121,9 @@ pub struct Attempt {
 /// What went wrong.
 #[derive(Serialize, JsonSchema)]
 pub struct LastError {
+    /// The code of the audit.
     pub code: String,
+    /// The same in words.
     pub words: String,
 }
 
