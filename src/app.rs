@@ -173,6 +173,7 @@ impl App {
     pub async fn close(&self) {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
+        self.tool_servers.close().await;
         self.ledger.store().close().await;
         self.lifecycle.end();
     }
