@@ -1,4 +1,5 @@
 //! Playmaker from outside: every test talks to it as a caller does.
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+mod story;
 mod support;
