@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_lc_rs::hmac;
 
@@ -16,6 +17,7 @@ use crate::identity::Access;
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::store::Store;
 use crate::tool_servers::{self, ToolServers};
@@ -46,6 +48,8 @@ pub struct App {
     pub operations: Operations,
     /// Where it listens.
     pub address: SocketAddr,
+    /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
+    pub heartbeat: Duration,
 }
 
 /// What the machine lends a server, so that a test can lend other things.
@@ -112,6 +116,7 @@ impl App {
             tool_servers,
             operations: Operations::all(),
             address,
+            heartbeat: HEARTBEAT,
         };
         Ok(Arc::new(app))
     }
@@ -168,7 +173,9 @@ impl App {
     pub async fn close(&self) {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
+        self.tool_servers.close().await;
         self.ledger.store().close().await;
+        self.lifecycle.end();
     }
 }
 

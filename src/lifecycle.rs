@@ -12,6 +12,7 @@ pub const DRAIN: Duration = Duration::from_secs(25);
 #[derive(Debug, Clone, Default)]
 pub struct Lifecycle {
     stop: CancellationToken,
+    ended: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -29,6 +30,16 @@ impl Lifecycle {
     /// Ends when the stop begins.
     pub fn token(&self) -> &CancellationToken {
         &self.stop
+    }
+
+    /// Says that the stop is over: nothing is left to do.
+    pub fn end(&self) {
+        self.ended.cancel();
+    }
+
+    /// Ends when the stop is over; until then, whoever comes is told that the server stops.
+    pub async fn ended(&self) {
+        self.ended.cancelled().await;
     }
 
     /// Runs `task` in the background; a stop waits for it.

@@ -61,7 +61,7 @@ impl Server {
             resolver: Arc::new(SystemResolver),
         };
         let app = App::start(settings, surroundings).await?;
-        report::started(&app, environment);
+        report::started(&app);
         Ok(Self { app, listener })
     }
 

@@ -11,7 +11,7 @@ use super::entrance::RequestId;
 use super::{authenticate, problems};
 use crate::app::App;
 use crate::error::Result;
-use crate::mcp::{self, Agent, HEARTBEAT, Stopping};
+use crate::mcp::{self, Agent, Stopping};
 use crate::operations::{Endpoint, admission, noted};
 
 /// Each endpoint, with and without a slash at its end.
@@ -35,7 +35,7 @@ async fn serve(app: &Arc<App>, endpoint: Endpoint, parameters: &RawPathParams, r
     match agent(app, endpoint, parameters, request.headers(), id.clone()).await {
         Ok(agent) => {
             let stopping = Stopping::from(app.lifecycle.token().clone());
-            mcp::serve_request(agent, request, &stopping, HEARTBEAT).await
+            mcp::serve_request(agent, request, &stopping, app.heartbeat).await
         }
         Err(problem) => problems::response(&noted(problem, &id)),
     }

@@ -5,6 +5,7 @@
 //! misses nothing. An event is in one [`Book`]: a playbook's history, the org's registry or its audit.
 
 mod append;
+mod kept;
 pub mod public_types;
 mod read;
 pub mod summaries;
@@ -144,12 +145,13 @@ pub struct Ledger {
     store: Store,
     clock: SharedClock,
     ids: Ids,
+    kept: kept::Kept,
 }
 
 impl Ledger {
     /// The ledger kept in `store`.
     pub fn new(store: Store, clock: SharedClock, ids: Ids) -> Self {
-        Self { store, clock, ids }
+        Self { store, clock, ids, kept: kept::Kept::default() }
     }
 
     /// The database below.
@@ -160,15 +162,39 @@ impl Ledger {
     /// Commits `work` of `org` and its events together, durably; commits of many callers share one.
     pub async fn commit<T: Send + 'static>(&self, org: &str, work: Work<T>) -> Result<T> {
         let (org_name, clock, ids) = (Arc::<str>::from(org), self.clock.clone(), self.ids.clone());
-        let write: crate::store::Work<T> = Box::new(move |connection| {
+        let kept = self.kept.clone();
+        let write: crate::store::Work<(T, kept::Outdated)> = Box::new(move |connection| {
             Box::pin(async move {
                 let Changed { value, events } = work(connection).await?;
+                let outdated = kept.outdated_by(&org_name, &events);
                 if !events.is_empty() {
                     append::append(connection, &org_name, clock.now_ms(), &ids, events).await?;
                 }
-                Ok(value)
+                Ok((value, outdated))
             })
         });
-        self.store.write(org, write).await
+        let (value, _) = self.store.write(org, write).await?;
+        Ok(value)
+    }
+
+    /// What `read` finds in tables that only events of `book` change. On SQLite it is read once and kept under `name`
+    /// until the book's next event; on a database that servers share it is read each time.
+    pub async fn kept<T: Send + Sync + 'static>(
+        &self,
+        org: &str,
+        book: Book,
+        name: &str,
+        read: impl Future<Output = Result<T>>,
+    ) -> Result<Arc<T>> {
+        if self.store.is_shared() {
+            return read.await.map(Arc::new);
+        }
+        let edition = match self.kept.find(org, book, name) {
+            Ok(reading) => return Ok(reading),
+            Err(edition) => edition,
+        };
+        let reading = Arc::new(read.await?);
+        self.kept.put(org, book, name, &edition, reading.clone());
+        Ok(reading)
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::instructions::instructions;
 use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
 use crate::app::App;
-use crate::error::Problem;
+use crate::error::{Problem, Reason};
 use crate::guides;
 use crate::identity::Caller;
 use crate::operations::{Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
@@ -155,6 +155,10 @@ impl Service for Agent {
         let Some(entry) = entry else { return Err(RpcError::unknown_tool(name)) };
         match self.run(entry, arguments).await {
             Ok(result) => Ok(result),
+            // The stop cuts the work too, and either may be noticed first: the caller hears one thing of it.
+            Err(problem) if problem.reason() == Reason::Unavailable && self.app.lifecycle.is_stopping() => {
+                Err(RpcError::stopping())
+            }
             Err(problem) => CallResult::failure(&noted(problem, &self.request_id)),
         }
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::clock;
 use crate::error::{Problem, Result};
 use crate::identity::Caller;
-use crate::ledger::{Changed, Event, Ledger};
+use crate::ledger::{Book, Changed, Event, Ledger};
 use crate::{on_connection, on_pool};
 
 /// What a playbook's id looks like: 3 to 48 lowercase letters, digits and hyphens, beginning with a letter.
@@ -100,16 +100,24 @@ const RETIRE: &str =
 
 /// One playbook of the org, retired or not.
 pub async fn find(ledger: &Ledger, org: &str, id: &str) -> Result<Option<Playbook>> {
-    let row = on_pool!(ledger.store(), pool => sqlx::query_as::<_, Stored>(ONE)
-        .bind(org).bind(id).fetch_optional(pool).await)?;
-    Ok(row.map(Playbook::from))
+    let read = async {
+        let row = on_pool!(ledger.store(), pool => sqlx::query_as::<_, Stored>(ONE)
+            .bind(org).bind(id).fetch_optional(pool).await)?;
+        Ok(row.map(Playbook::from))
+    };
+    Ok((*ledger.kept(org, Book::Registry, id, read).await?).clone())
 }
 
 /// The org's playbooks by id.
 pub async fn list(ledger: &Ledger, org: &str, include_retired: bool) -> Result<Vec<Playbook>> {
-    let rows = on_pool!(ledger.store(), pool => sqlx::query_as::<_, Stored>(ALL)
-        .bind(org).bind(include_retired).fetch_all(pool).await)?;
-    Ok(rows.into_iter().map(Playbook::from).collect())
+    let read = async {
+        let rows = on_pool!(ledger.store(), pool => sqlx::query_as::<_, Stored>(ALL)
+            .bind(org).bind(include_retired).fetch_all(pool).await)?;
+        Ok(rows.into_iter().map(Playbook::from).collect::<Vec<_>>())
+    };
+    // No id of a playbook has a space.
+    let name = if include_retired { "all of them" } else { "active ones" };
+    Ok((*ledger.kept(org, Book::Registry, name, read).await?).clone())
 }
 
 /// The refusal for a playbook that does not exist.

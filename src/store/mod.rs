@@ -21,6 +21,9 @@ pub use writer::{Connection, Work};
 
 use crate::error::{Problem, Result};
 
+/// How long a PostgreSQL connection rests before it is asked whether it still works.
+const RESTED: Duration = Duration::from_secs(1);
+
 /// Runs one expression on whichever database there is: `on_pool!(store, pool => query.fetch_all(pool).await)`.
 #[macro_export]
 macro_rules! on_pool {
@@ -151,6 +154,8 @@ async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
     let read = SqlitePoolOptions::new()
         .max_connections(4)
         .min_connections(1)
+        // A file is not cut off as a server is: nothing to ask before each use, nothing to renew.
+        .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None)
         .connect_with(options)
@@ -167,6 +172,16 @@ async fn open_postgres(url: &str) -> Result<Store, OpenError> {
     let place = format!("{}:{}", options.get_host(), options.get_port());
     let pool = PgPoolOptions::new()
         .max_connections(24)
+        // Asked whether it still works only after it rested: before each read that would double the way.
+        .test_before_acquire(false)
+        .before_acquire(|connection, rest| {
+            Box::pin(async move {
+                if rest.idle_for >= RESTED {
+                    sqlx::Connection::ping(connection).await?;
+                }
+                Ok(true)
+            })
+        })
         .acquire_timeout(Duration::from_secs(10))
         .connect_with(options)
         .await

@@ -5,8 +5,10 @@
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
@@ -44,13 +46,19 @@ struct Job {
     run: Run,
 }
 
+enum Message {
+    Write(Job),
+    /// Give the connection back, and say so.
+    Release(oneshot::Sender<()>),
+}
+
 #[derive(Clone)]
 pub(super) struct Writer {
     lanes: Arc<[Lane]>,
 }
 
 struct Lane {
-    jobs: mpsc::Sender<Job>,
+    messages: mpsc::Sender<Message>,
 }
 
 enum Source {
@@ -84,8 +92,9 @@ impl Writer {
             })
         });
         let job = Job { org: Arc::from(org), run };
-        self.lane(org).jobs.send(job).await.map_err(|_| stopping())?;
-        answered.await.map_err(|_| stopping())?
+        self.lane(org).messages.send(Message::Write(job)).await.map_err(|_| stopping())?;
+        // Dropped unanswered: the transaction could not begin or broke off, which the lane has logged.
+        answered.await.map_err(|_| unanswered())?
     }
 
     fn lane(&self, org: &str) -> &Lane {
@@ -95,23 +104,19 @@ impl Writer {
         &self.lanes[index]
     }
 
-    /// Waits until every write queued so far has been made.
+    /// Waits until every write queued so far has been made, and gives the connections back.
     pub(super) async fn close(&self) {
         for lane in &*self.lanes {
-            let (done, waited) = oneshot::channel();
-            let run: Run = Box::new(move |_| {
-                Box::pin(async move {
-                    let finish: Finish = Box::new(move |_| {
-                        let _ = done.send(());
-                    });
-                    (true, finish)
-                })
-            });
-            if lane.jobs.send(Job { org: Arc::from(""), run }).await.is_ok() {
+            let (released, waited) = oneshot::channel();
+            if lane.messages.send(Message::Release(released)).await.is_ok() {
                 let _ = waited.await;
             }
         }
     }
+}
+
+fn unanswered() -> Problem {
+    Problem::unavailable("The database did not take the change just now, and nothing of it was kept.")
 }
 
 fn stopping() -> Problem {
@@ -120,32 +125,49 @@ fn stopping() -> Problem {
 
 impl Lane {
     fn start(source: Source, wake: Wake) -> Self {
-        let (jobs, waiting) = mpsc::channel(QUEUE);
+        let (messages, waiting) = mpsc::channel(QUEUE);
         tokio::spawn(serve(source, waiting, wake));
-        Self { jobs }
+        Self { messages }
     }
 }
 
-async fn serve(source: Source, mut waiting: mpsc::Receiver<Job>, wake: Wake) {
+async fn serve(source: Source, mut waiting: mpsc::Receiver<Message>, wake: Wake) {
     let mut later = VecDeque::new();
+    // Kept from one commit to the next: the pool would ask each time whether it is still good.
+    let mut held = None;
     loop {
-        let first = match later.pop_front() {
-            Some(job) => job,
+        let next = match later.pop_front() {
+            Some(message) => message,
             None => match waiting.recv().await {
-                Some(job) => job,
+                Some(message) => message,
                 None => return,
             },
         };
+        let first = match next {
+            Message::Write(job) => job,
+            Message::Release(released) => {
+                held = None;
+                let _ = released.send(());
+                continue;
+            }
+        };
         let group = gather(&source, first, &mut waiting, &mut later);
-        let org = group[0].org.clone();
         let orgs: Vec<Arc<str>> = group.iter().map(|job| job.org.clone()).collect();
-        let (finishes, failed) = match commit(&source, &org, group).await {
-            Ok(finishes) => (finishes, None),
-            Err((finishes, error)) => (finishes, Some(error)),
+        let mut finishes = Vec::with_capacity(group.len());
+        let failed = match commit(&source, held.take(), group, &mut finishes).await {
+            Ok(connection) => {
+                held = Some(connection);
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, org.id = &*orgs[0], "a group of writes was undone");
+                Some(error.to_string())
+            }
         };
         for org in orgs {
             wake.tell(&org);
         }
+        // Where the transaction could not begin there is nothing to finish: dropping the jobs told each caller.
         for finish in finishes {
             finish(failed.as_ref().map(|error: &String| Problem::internal(error.clone())));
         }
@@ -153,84 +175,102 @@ async fn serve(source: Source, mut waiting: mpsc::Receiver<Job>, wake: Wake) {
 }
 
 /// Takes what waits besides `first` into one group; on PostgreSQL only writes of the same org, the rest keep their order.
-fn gather(source: &Source, first: Job, waiting: &mut mpsc::Receiver<Job>, later: &mut VecDeque<Job>) -> Vec<Job> {
+fn gather(
+    source: &Source,
+    first: Job,
+    waiting: &mut mpsc::Receiver<Message>,
+    later: &mut VecDeque<Message>,
+) -> Vec<Job> {
     let mixed = matches!(source, Source::Sqlite(_));
     let mut group = vec![first];
     while later.len() < QUEUE {
         match waiting.try_recv() {
-            Ok(job) => later.push_back(job),
+            Ok(message) => later.push_back(message),
             Err(_) => break,
         }
     }
-    let mut kept = VecDeque::new();
-    while let Some(job) = later.pop_front() {
-        if group.len() < GROUP && (mixed || job.org == group[0].org) {
-            group.push(job);
-        } else {
-            kept.push_back(job);
+    for message in std::mem::take(later) {
+        match message {
+            Message::Write(job) if group.len() < GROUP && (mixed || job.org == group[0].org) => group.push(job),
+            message => later.push_back(message),
         }
     }
-    *later = kept;
     group
 }
 
-async fn commit(source: &Source, org: &str, group: Vec<Job>) -> Result<Vec<Finish>, (Vec<Finish>, String)> {
-    let mut finishes = Vec::with_capacity(group.len());
-    let mut connection = match begin(source, org).await {
-        Ok(connection) => connection,
+/// Makes a group of writes in one transaction; gives the connection back for the next one.
+async fn commit(
+    source: &Source,
+    held: Option<Connection>,
+    group: Vec<Job>,
+    finishes: &mut Vec<Finish>,
+) -> Result<Connection, sqlx::Error> {
+    let mut connection = begin(source, held, &group[0].org).await?;
+    match work(&mut connection, group, finishes).await {
+        Ok(()) => Ok(connection),
         Err(error) => {
-            // Dropping the jobs tells each caller that its write was not taken.
-            return Err((finishes, error.to_string()));
+            abandon(connection).await;
+            Err(error)
         }
+    }
+}
+
+async fn begin(source: &Source, held: Option<Connection>, org: &str) -> Result<Connection, sqlx::Error> {
+    if let Some(mut connection) = held {
+        match open(&mut connection, org).await {
+            Ok(()) => return Ok(connection),
+            // The database may have been restarted since. Nothing was begun, so a new connection may try.
+            Err(_) => abandon(connection).await,
+        }
+    }
+    let mut connection = match source {
+        Source::Sqlite(pool) => Connection::Sqlite(pool.acquire().await?),
+        Source::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
     };
+    open(&mut connection, org).await?;
+    Ok(connection)
+}
+
+async fn open(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error> {
+    let Connection::Postgres(held) = connection else { return statement(connection, "BEGIN IMMEDIATE").await };
+    sqlx::query("BEGIN").execute(&mut **held).await?;
+    // The update changes nothing but takes the row's lock, made here when the org is new.
+    sqlx::query(
+        "WITH taken AS (INSERT INTO ledger_heads (org, head) VALUES ($1, 0) \
+         ON CONFLICT (org) DO UPDATE SET head = ledger_heads.head RETURNING org) \
+         SELECT pg_notify($2, org) FROM taken",
+    )
+    .bind(org)
+    .bind(CHANNEL)
+    .execute(&mut **held)
+    .await
+    .map(|_| ())
+}
+
+/// Does the work of a group, each write in a savepoint of its own where there are several, and ends the transaction.
+async fn work(connection: &mut Connection, group: Vec<Job>, finishes: &mut Vec<Finish>) -> Result<(), sqlx::Error> {
+    let alone = group.len() == 1;
+    let mut end = "COMMIT";
     for job in group {
-        let kept = one(&mut connection, job.run, &mut finishes).await;
-        if let Err(error) = kept {
-            abandon(connection).await;
-            return Err((finishes, error.to_string()));
+        if !alone {
+            statement(connection, "SAVEPOINT work").await?;
+        }
+        // A panic in one write must not end the lane and with it every later write.
+        let Ok((keep, finish)) = AssertUnwindSafe((job.run)(connection)).catch_unwind().await else {
+            return Err(sqlx::Error::Protocol("a write panicked".into()));
+        };
+        finishes.push(finish);
+        match (alone, keep) {
+            (true, true) => {}
+            (true, false) => end = "ROLLBACK",
+            (false, true) => statement(connection, "RELEASE SAVEPOINT work").await?,
+            (false, false) => {
+                statement(connection, "ROLLBACK TO SAVEPOINT work").await?;
+                statement(connection, "RELEASE SAVEPOINT work").await?;
+            }
         }
     }
-    match statement(&mut connection, "COMMIT").await {
-        Ok(()) => Ok(finishes),
-        Err(error) => {
-            abandon(connection).await;
-            Err((finishes, error.to_string()))
-        }
-    }
-}
-
-async fn begin(source: &Source, org: &str) -> Result<Connection, sqlx::Error> {
-    match source {
-        Source::Sqlite(pool) => {
-            let mut connection = Connection::Sqlite(pool.acquire().await?);
-            statement(&mut connection, "BEGIN IMMEDIATE").await?;
-            Ok(connection)
-        }
-        Source::Postgres(pool) => {
-            let mut held = pool.acquire().await?;
-            sqlx::query("BEGIN").execute(&mut *held).await?;
-            // The update changes nothing but takes the row's lock, made here when the org is new.
-            sqlx::query(
-                "INSERT INTO ledger_heads (org, head) VALUES ($1, 0) \
-                 ON CONFLICT (org) DO UPDATE SET head = ledger_heads.head",
-            )
-            .bind(org)
-            .execute(&mut *held)
-            .await?;
-            sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(org).execute(&mut *held).await?;
-            Ok(Connection::Postgres(held))
-        }
-    }
-}
-
-async fn one(connection: &mut Connection, run: Run, finishes: &mut Vec<Finish>) -> Result<(), sqlx::Error> {
-    statement(connection, "SAVEPOINT work").await?;
-    let (keep, finish) = run(connection).await;
-    finishes.push(finish);
-    if !keep {
-        statement(connection, "ROLLBACK TO SAVEPOINT work").await?;
-    }
-    statement(connection, "RELEASE SAVEPOINT work").await
+    statement(connection, end).await
 }
 
 async fn statement(connection: &mut Connection, sql: &'static str) -> Result<(), sqlx::Error> {

@@ -18,14 +18,16 @@ use crate::connections::catalogue::ValueIn;
 use crate::connections::{Placed, Record};
 use crate::egress::Provenance;
 
-/// How long a server nobody uses is kept.
-pub(super) const IDLE: Duration = Duration::from_secs(3_600);
+/// How long a server nobody uses is kept, and with it its credential.
+pub(super) const IDLE: Duration = Duration::from_secs(600);
 /// How long a list is fresh where its server says nothing, and the most it may say.
 const FRESH_MS: (i64, i64) = (60_000, 3_600_000);
 /// How long a list of yesterday still serves a search.
 const STALE_MS: i64 = 3_600_000;
 /// How soon a list may be read again because a tool is not in it.
 const AGAIN_MS: i64 = 5_000;
+/// Failures in a row to read a document, within a minute, after which it is left alone for half of one.
+const DOCUMENT_FAILURES: (u32, i64, i64) = (5, 60_000, 30_000);
 
 /// One server with one credential: nothing of it is ever shared between orgs.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -61,6 +63,30 @@ struct Reads {
     count: u64,
     last: Option<Result<Arc<List>, Trouble>>,
     last_at: i64,
+    /// Failures in a row, and when the first of them was.
+    failures: u32,
+    failing_since: i64,
+}
+
+impl Reads {
+    fn ended(&mut self, read: &Result<Arc<List>, Trouble>, now_ms: i64) {
+        match read {
+            Ok(_) => self.failures = 0,
+            Err(_) if self.failures == 0 || now_ms - self.failing_since > DOCUMENT_FAILURES.1 => {
+                (self.failures, self.failing_since) = (1, now_ms);
+            }
+            Err(_) => self.failures += 1,
+        }
+        self.count += 1;
+        self.last_at = now_ms;
+        self.last = Some(read.clone());
+    }
+
+    /// Whether reading has failed so often that it is left alone for now.
+    fn is_paused(&self, now_ms: i64) -> bool {
+        let (failures, _, pause) = DOCUMENT_FAILURES;
+        self.failures >= failures && now_ms - self.last_at < pause
+    }
 }
 
 pub(super) enum Wire {
@@ -71,6 +97,13 @@ pub(super) enum Wire {
 impl Live {
     fn reads(&self) -> std::sync::MutexGuard<'_, Reads> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends its session or its process.
+    pub(super) async fn close(&self) {
+        if let Wire::Mcp(upstream) = &self.wire {
+            upstream.close().await;
+        }
     }
 
     fn is_fresh(&self, list: &List, now_ms: i64) -> bool {
@@ -214,7 +247,9 @@ impl ToolServers {
         let _gate = live.gate.lock().await;
         {
             let reads = live.reads();
-            if reads.count != seen
+            // An MCP server has a breaker of its own, below.
+            let paused = matches!(live.wire, Wire::Http(_)) && reads.is_paused(self.now_ms());
+            if (reads.count != seen || paused)
                 && let Some(last) = &reads.last
             {
                 return last.clone();
@@ -224,10 +259,7 @@ impl ToolServers {
         if let Ok(list) = &read {
             self.lists.insert(live.key.clone(), list.clone()).await;
         }
-        let mut reads = live.reads();
-        reads.count += 1;
-        reads.last_at = self.now_ms();
-        reads.last = Some(read.clone());
+        live.reads().ended(&read, self.now_ms());
         read
     }
 
@@ -239,16 +271,20 @@ impl ToolServers {
                     listing.ttl_ms.map_or(FRESH_MS.0, |ttl| i64::try_from(ttl).unwrap_or(i64::MAX).min(FRESH_MS.1));
                 Ok(Arc::new(List::of_listing(listing, &live.scrubber, self.now_ms(), ttl)))
             }
-            Wire::Http(api) => match self.read_document(api).await {
-                Ok(document) => {
-                    Ok(Arc::new(List::of_document(document, &live.scrubber, self.now_ms(), api.refresh_ms())))
+            Wire::Http(api) => {
+                let had = self.lists.get(&live.key).await;
+                let now = self.now_ms();
+                match (self.read_document(api, had.is_some()).await, had) {
+                    (Ok(Some(document)), _) => {
+                        Ok(Arc::new(List::of_document(document, &live.scrubber, now, api.refresh_ms())))
+                    }
+                    (Ok(None), Some(list)) => Ok(Arc::new(list.kept(now, api.refresh_ms()))),
+                    (Ok(None), None) => Err(Trouble::failing("The document could not be read.")),
+                    // A document that was good once stays in use while it cannot be read again.
+                    (Err(_), Some(list)) => Ok(Arc::new(list.kept_stale(now, FRESH_MS.0))),
+                    (Err(trouble), None) => Err(Trouble { detail: live.scrubber.text(&trouble.detail), ..trouble }),
                 }
-                // A document that was good once stays in use while it cannot be read again.
-                Err(trouble) => match self.lists.get(&live.key).await {
-                    Some(list) => Ok(Arc::new(list.kept_stale(self.now_ms(), FRESH_MS.0))),
-                    None => Err(Trouble { detail: live.scrubber.text(&trouble.detail), ..trouble }),
-                },
-            },
+            }
         }
     }
 }

@@ -88,6 +88,13 @@ impl ToolServers {
         }
     }
 
+    /// Ends every session and every process, for a stop.
+    pub async fn close(&self) {
+        let open: Vec<Arc<Live>> = self.open.iter().map(|(_, live)| live).collect();
+        self.open.invalidate_all();
+        futures_util::future::join_all(open.iter().map(|live| live.close())).await;
+    }
+
     fn now_ms(&self) -> i64 {
         self.needs.clock.now_ms()
     }

@@ -69,13 +69,15 @@ impl ToolServers {
         let listed = match &live.wire {
             Wire::Mcp(upstream) => {
                 let listed = upstream.list().await.map(|listing| listing.tools.len());
-                upstream.close().await;
+                live.close().await;
                 listed
             }
-            Wire::Http(api) => self.read_document(api).await.map(|document| document.tools.len()),
+            Wire::Http(api) => {
+                self.read_document(api, false).await.map(|document| document.map_or(0, |document| document.tools.len()))
+            }
         };
         match listed {
-            Err(trouble) if trouble.detail.contains("403") || trouble.detail == RIGHTS_REFUSED => Ok(0),
+            Err(trouble) if trouble.detail.contains("status 403") || trouble.detail == RIGHTS_REFUSED => Ok(0),
             listed => Ok(listed?),
         }
     }

@@ -132,6 +132,7 @@ fn compile(schema: &Value) -> Option<Validator> {
 }
 
 /// The tools of a server as they were read.
+#[derive(Clone)]
 pub struct List {
     /// In the server's order.
     pub tools: Vec<Arc<Tool>>,
@@ -194,7 +195,7 @@ impl List {
             read_at: now_ms,
             digest: hex(digest.finish().as_ref()),
             bytes,
-            fresh_until: now_ms + fresh_ms,
+            fresh_until: now_ms.saturating_add(fresh_ms),
             as_of_change: 0,
             by_name,
         }
@@ -203,18 +204,19 @@ impl List {
     /// The same list, kept while its document cannot be read again.
     pub(super) fn kept_stale(&self, now_ms: i64, fresh_ms: i64) -> Self {
         Self {
-            tools: self.tools.clone(),
-            title: self.title.clone(),
-            left_out: self.left_out.clone(),
-            operations: self.operations.clone(),
-            unusable: self.unusable.clone(),
             document_stale_since: self.document_stale_since.or(Some(now_ms)),
             read_at: self.read_at,
-            digest: self.digest.clone(),
-            bytes: self.bytes,
-            fresh_until: now_ms + fresh_ms,
-            as_of_change: self.as_of_change,
-            by_name: self.by_name.clone(),
+            ..self.kept(now_ms, fresh_ms)
+        }
+    }
+
+    /// The same list, whose document did not change.
+    pub(super) fn kept(&self, now_ms: i64, fresh_ms: i64) -> Self {
+        Self {
+            document_stale_since: None,
+            read_at: now_ms,
+            fresh_until: now_ms.saturating_add(fresh_ms),
+            ..self.clone()
         }
     }
 

@@ -169,6 +169,11 @@ impl ToolServers {
         };
         let duration_ms = self.now_ms() - at;
         let (ended, told) = self.ended(found, &started, sent, duration_ms);
+        let call = &started.call;
+        tracing::info!(
+            org.id = %call.org, playbook.id = %call.playbook, tool_server.name = %call.server, tool.name = %call.tool,
+            call.id = %started.call_id, call.end = ended.kind, duration_ms, "a tool was called by hand"
+        );
         record::end(&self.needs.ledger, &started, ended, self.now_ms()).await?;
         told
     }

@@ -14,7 +14,8 @@ const FORGOTTEN: &str = "DELETE FROM tool_calls WHERE org = $1 AND call_id = $2 
 
 /// How a call ended, for the record.
 pub(super) struct Ended {
-    kind: &'static str,
+    /// The type of its event.
+    pub(super) kind: &'static str,
     data: Value,
     /// What is kept under the caller's key.
     pub(super) kept: Option<Answer>,

@@ -157,7 +157,8 @@ impl Sent {
             match &self.answer {
                 Some(answer) => {
                     data["answer"] = answer.clone();
-                    let same = answer.as_str() == Some(self.text.as_str()) || answer.to_string() == self.text;
+                    let same = answer.as_str() == Some(self.text.as_str())
+                        || serde_json::to_string(answer).is_ok_and(|text| text == self.text);
                     if !same {
                         data["result"] = self.text.as_str().into();
                     }

@@ -22,12 +22,13 @@ const OLD: &str = "SELECT DISTINCT org FROM tool_calls WHERE ended_at IS NOT NUL
 const FORGET: &str = "DELETE FROM tool_calls WHERE org = $1 AND ended_at IS NOT NULL AND started_at < $2";
 
 impl ToolServers {
-    /// Sweeps now and every half minute, until the server stops.
+    /// Sweeps now and every half minute, until the server stops; also ends servers that nobody uses.
     pub fn start_sweep(&self) {
         let this = self.clone();
         let stop = self.needs.lifecycle.token().clone();
         self.needs.lifecycle.spawn(async move {
             loop {
+                this.open.run_pending_tasks().await;
                 if let Err(problem) = this.sweep().await {
                     tracing::warn!(%problem, "calls without an end could not be looked for");
                 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::header::{ACCEPT, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use tokio::time::timeout;
 use url::Url;
 
@@ -12,7 +13,7 @@ use crate::egress::{Limits, Provenance, Redirects, Request};
 use crate::error::{Problem, Result};
 use crate::tool_servers::ToolServers;
 use crate::tool_servers::openapi::{self, Bounds, Document, Place, Placement};
-use crate::tool_servers::upstream::Trouble;
+use crate::tool_servers::upstream::{Because, Trouble};
 
 /// The most hops to a document.
 const HOPS: u8 = 3;
@@ -20,10 +21,22 @@ const HOPS: u8 = 3;
 const READING: Duration = Duration::from_secs(20);
 
 impl ToolServers {
-    /// The document of an HTTP API, fetched and read anew.
-    pub(in crate::tool_servers) async fn read_document(&self, api: &HttpApi) -> Result<Document, Trouble> {
+    /// The document of an HTTP API, read anew; `None` where its address says that it is as it was.
+    ///
+    /// `has_list` tells whether there is a list to keep in that case.
+    pub(in crate::tool_servers) async fn read_document(
+        &self,
+        api: &HttpApi,
+        has_list: bool,
+    ) -> Result<Option<Document>, Trouble> {
         let (text, toolkit) = match &api.document {
-            From::Address(url, provenance) => (self.fetch(url.clone(), *provenance).await?, None),
+            From::Address(url, provenance) => {
+                let marks = if has_list { api.marks() } else { HeaderMap::new() };
+                let fetched = self.fetch(url.clone(), *provenance, api.bounds.bytes, marks).await?;
+                let Some((text, marks)) = fetched else { return Ok(None) };
+                api.mark(marks);
+                (text, None)
+            }
             From::File(path) => {
                 let read = tokio::fs::read_to_string(path).await;
                 (read.map_err(|_| Trouble::failing("The file of the server's document cannot be read."))?, None)
@@ -42,7 +55,7 @@ impl ToolServers {
         if document.tools.is_empty() {
             return Err(Trouble::failing("The document describes no operation that can be called."));
         }
-        Ok(document)
+        Ok(Some(document))
     }
 
     /// The text of a document a person named.
@@ -56,12 +69,14 @@ impl ToolServers {
         let url = egress
             .check_address(url, Provenance::Person)
             .map_err(|failure| Problem::invalid(AT, failure.to_string()))?;
-        self.fetch(url, Provenance::Person).await.map_err(|trouble| match trouble.because {
-            crate::tool_servers::upstream::Because::Unreachable => {
+        let fetched = self.fetch(url, Provenance::Person, Bounds::PERSON.bytes, HeaderMap::new()).await;
+        let fetched = fetched.map_err(|trouble| match trouble.because {
+            Because::Unreachable => {
                 Problem::unavailable("The document cannot be fetched just now, so nothing was added.")
             }
             _ => Problem::invalid(AT, trouble.detail),
-        })
+        })?;
+        fetched.map(|(text, _)| text).ok_or_else(|| Problem::invalid(AT, "holds no document"))
     }
 
     /// The base address of a document a person gave, when it can become tools of a connection; else why it cannot.
@@ -84,24 +99,38 @@ impl ToolServers {
         }
     }
 
-    async fn fetch(&self, url: Url, provenance: Provenance) -> Result<String, Trouble> {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, application/yaml;q=0.9, */*;q=0.5"));
-        let limits = match provenance {
-            Provenance::Operator => Limits { body_bytes: Bounds::OPERATOR.bytes, ..Limits::DOCUMENT },
-            Provenance::Person | Provenance::Learned => Limits::DOCUMENT,
-        };
+    /// The text at an address with the marks it can be asked again by; `None` where `marks` still hold.
+    async fn fetch(
+        &self,
+        url: Url,
+        provenance: Provenance,
+        bytes: usize,
+        marks: HeaderMap,
+    ) -> Result<Option<(String, HeaderMap)>, Trouble> {
+        let (mut headers, is_again) = (marks.clone(), !marks.is_empty());
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, application/yaml;q=0.9, */*;q=0.5"));
+        let limits = Limits { body_bytes: bytes, ..Limits::DOCUMENT };
         let redirects = Redirects::SameHost(HOPS);
         let request = Request { method: Method::GET, url, headers, body: None, provenance, limits, redirects };
         let response = self.needs.egress.send(request).await?;
+        if response.status == StatusCode::NOT_MODIFIED && is_again {
+            return Ok(None);
+        }
         if response.status != StatusCode::OK {
             return Err(Trouble::failing(format!(
                 "The address of the document answered {}.",
                 response.status.as_u16()
             )));
         }
+        let mut marks = HeaderMap::new();
+        for (theirs, ours) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
+            if let Some(value) = response.headers.get(theirs) {
+                marks.insert(ours, value.clone());
+            }
+        }
         let bytes = response.body.bytes().await?;
-        String::from_utf8(bytes.into()).map_err(|_| Trouble::failing("The document is not text in UTF-8."))
+        let text = String::from_utf8(bytes.into());
+        text.map(|text| Some((text, marks))).map_err(|_| Trouble::failing("The document is not text in UTF-8."))
     }
 
     async fn parse<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> Result<T, Trouble> {

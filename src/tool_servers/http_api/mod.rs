@@ -4,7 +4,7 @@ mod document;
 mod send;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderMap;
 use url::{Origin, Url};
@@ -34,6 +34,8 @@ pub(super) struct HttpApi {
     request_id: Option<String>,
     refresh_ms: i64,
     egress: egress::Client,
+    /// What the document's address can be asked by whether it changed (RFC 9110, section 13).
+    marks: Mutex<HeaderMap>,
 }
 
 /// Where the document comes from.
@@ -85,7 +87,16 @@ impl HttpApi {
             request_id,
             refresh_ms: i64::try_from(api.refresh.as_millis()).unwrap_or(24 * HOUR_MS),
             egress,
+            marks: Mutex::default(),
         })
+    }
+
+    fn marks(&self) -> HeaderMap {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn mark(&self, marks: HeaderMap) {
+        *self.marks.lock().unwrap_or_else(PoisonError::into_inner) = marks;
     }
 
     /// How long its list is fresh.
@@ -146,6 +157,7 @@ fn build(
         request_id: None,
         refresh_ms,
         egress: egress.clone(),
+        marks: Mutex::default(),
     })
 }
 

@@ -23,12 +23,15 @@ const ALIKE: usize = 3;
 /// From which likeness on a name looks alike, 0 to 1.
 const LIKENESS: f64 = 0.6;
 
+/// A list with since when it is stale, or why there is none: the word and the words.
+pub type Listed = Result<(Arc<List>, Option<i64>), (&'static str, String)>;
+
 /// A server with its list, or with why there is none.
 pub struct Asked {
     /// The server.
     pub server: Server,
     /// Its list and since when that is stale, or why it is not usable and the words.
-    pub list: Result<(Arc<List>, Option<i64>), (&'static str, String)>,
+    pub list: Listed,
 }
 
 impl Asked {
@@ -69,7 +72,7 @@ impl ToolServers {
         join_all(asking).await
     }
 
-    async fn ask_one(&self, server: &Server) -> Result<(Arc<List>, Option<i64>), (&'static str, String)> {
+    async fn ask_one(&self, server: &Server) -> Listed {
         let credential =
             self.credential(server).await.map_err(|NotReady { because, detail }| (because.word(), detail))?;
         let of_trouble = |trouble: Trouble| (trouble.because.word(), trouble.detail);
