@@ -4,4 +4,5 @@
 mod commands;
 mod demo;
 mod mcp;
+mod story;
 mod support;

@@ -1,0 +1,75 @@
+//! A credential arrives in the one place its service looks, written as the service wants it, and nowhere else.
+
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+use super::harbour::{Harbour, KEY, Place};
+use super::page::Person;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn in_a_header_after_a_word() {
+    let place = Place::Header("authorization", Some("Bearer"));
+    arrives(place, json!({ "in": "header", "name": "Authorization", "scheme": "Bearer" })).await;
+}
+
+#[tokio::test]
+async fn in_a_header_alone() {
+    arrives(Place::Header("x-desk-key", None), json!({ "in": "header", "name": "X-Desk-Key" })).await;
+}
+
+#[tokio::test]
+async fn in_the_query() {
+    arrives(Place::Query("desk_key"), json!({ "in": "query", "name": "desk_key" })).await;
+}
+
+#[tokio::test]
+async fn in_a_cookie() {
+    arrives(Place::Cookie("desk"), json!({ "in": "cookie", "name": "desk" })).await;
+}
+
+async fn arrives(place: Place, mut credential: Value) {
+    let harbour = Harbour::wanting(place).await;
+    let app = TestApp::local().await;
+    let mut agent = Agent::at_work(&app).await;
+    credential["kind"] = "secret".into();
+    let entry = json!({ "document": harbour.url("/document") });
+    let connection = json!({ "name": "desk", "type": "openapi", "entry": entry, "credential": credential });
+    let (_, link) = agent.add(connection).await;
+    let person = Person::follows(&link).await;
+    person.gives(KEY).await;
+    person.sees("connected").await;
+    person.leaves().await;
+
+    let read = agent.execute("desk", "list_berths", json!({})).await;
+    assert_eq!(read["http"]["status"], 200, "{read}");
+    let written = agent.execute("desk", "book_berth", json!({ "body": { "berth": 4 } })).await;
+    assert_eq!((&written["http"]["status"], &written["answer"]["booking"]), (&json!(201), &json!("b-1")));
+    let seen = harbour.seen();
+    assert_eq!(seen.iter().filter(|request| request.matches(KEY).count() == 1).count(), 2, "{seen:?}");
+    let history = json!(agent.history().await).to_string();
+    assert!(!history.contains(KEY) && !read.to_string().contains(KEY), "the key is told to nobody");
+}
+
+#[tokio::test]
+async fn a_key_the_service_no_longer_takes_is_told_in_words() {
+    let harbour = Harbour::wanting(Place::Query("desk_key")).await;
+    let app = TestApp::local().await;
+    let mut agent = Agent::at_work(&app).await;
+    let entry = json!({ "document": harbour.url("/document") });
+    let credential = json!({ "kind": "secret", "in": "query", "name": "desk_key" });
+    let (_, link) =
+        agent.add(json!({ "name": "desk", "type": "openapi", "entry": entry, "credential": credential })).await;
+    // Nothing of a document says how to try a key, so a service given by hand finds out at the first call.
+    let person = Person::follows(&link).await;
+    person.gives("some-old-key").await;
+    person.sees("connected").await;
+    person.leaves().await;
+    let (words, problem) = agent.not_executed("desk", "list_berths", json!({})).await;
+    assert_eq!(
+        (&problem["kind"], &problem["because"]),
+        (&json!("tool_server_failed"), &json!("key_refused")),
+        "{words}"
+    );
+    assert!(!problem.to_string().contains("some-old-key") && !words.contains("some-old-key"));
+}
