@@ -183,13 +183,19 @@ async fn view(app: &Arc<App>, caller: &Arc<Caller>, link: &str) -> Result<LinkVi
             LinkView::OtherPerson { adder: Text::new(&output.adder), signed_in_as: Text::new(&output.signed_in_as) }
         }
         "connected" => LinkView::Connected(connected(&output)),
-        "expired" => LinkView::Expired { title },
+        "expired" => LinkView::Expired { title, refused: ended_early(app, &output) },
         "cancelled" => LinkView::Cancelled { title },
         "removed" => LinkView::Removed { title },
         "not_allowed" => LinkView::NotAllowed { link: link.to_owned(), csrf: output.csrf.unwrap_or_default(), title },
         "provider_error" => LinkView::ProviderError(Box::new(asking(app, link, output))),
         _ => LinkView::Ready(Box::new(asking(app, link, output))),
     })
+}
+
+/// Whether a link ended before its ten minutes were over: then the credentials it refused ended it.
+fn ended_early(app: &App, output: &read_link::Output) -> bool {
+    let expires_at = output.expires_at.as_deref().and_then(crate::clock::parse_iso);
+    expires_at.is_some_and(|expires_at| app.clock.now_ms() < expires_at)
 }
 
 fn connected(output: &read_link::Output) -> Connected {

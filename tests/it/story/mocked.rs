@@ -5,7 +5,7 @@ use serde_json::json;
 use super::agent::Agent;
 use super::page::Person;
 use crate::support::app::TestApp;
-use crate::support::services::{lending_api, mock_api};
+use crate::support::services::{lending_api, mock_api, project};
 
 #[tokio::test]
 async fn a_library_is_read_and_written() {
@@ -40,4 +40,44 @@ async fn a_library_is_read_and_written() {
         agent.not_executed("library", "lendBook", json!({ "book": "1", "body": { "reader": "", "days": 90 } })).await;
     let pointers: Vec<_> = problem["errors"].as_array().unwrap().iter().map(|issue| issue["pointer"].clone()).collect();
     assert_eq!(pointers, ["/arguments/book", "/arguments/body/reader", "/arguments/body/days"], "{words}");
+}
+
+/// Calendly's public API, by the document that ships with its provider.
+#[tokio::test]
+async fn a_public_api_takes_what_its_document_says() {
+    let document = project("src/connections/documents/calendly.yaml");
+    let mock = mock_api(&document).await;
+    let app = TestApp::local().await;
+    let mut agent = Agent::at_work(&app).await;
+    let connection = json!({
+        "name": "meetings",
+        "type": "openapi",
+        "entry": { "url": mock.url(""), "document_source": std::fs::read_to_string(document).unwrap() },
+        "credential": { "kind": "secret", "in": "header", "name": "Authorization", "scheme": "Bearer" },
+    });
+    let (_, link) = agent.add(connection).await;
+    let person = Person::follows(&link).await;
+    person.gives("a token of the person's own").await;
+    person.sees("connected").await;
+    person.leaves().await;
+
+    // Prism answers 422 to a request that its document does not allow.
+    let owner = "https://api.calendly.com/users/A1";
+    let times = json!({
+        "event_type": "https://api.calendly.com/event_types/E1",
+        "start_time": "2026-10-05T08:00:00Z",
+        "end_time": "2026-10-06T08:00:00+00:00",
+    });
+    let link = json!({ "max_event_count": 1, "owner": owner, "owner_type": "EventType" });
+    for (tool, arguments) in [
+        ("get_current_user", json!({})),
+        ("list_event_types", json!({ "user": owner, "count": 5 })),
+        ("list_available_times", times),
+        ("get_scheduled_event", json!({ "uuid": "E-1" })),
+        ("create_scheduling_link", json!({ "body": link })),
+    ] {
+        let answer = agent.execute("meetings", tool, arguments).await;
+        let status = answer["http"]["status"].as_u64().unwrap();
+        assert!((200..300).contains(&status) && answer["outcome"] == "result", "{tool}: {answer}");
+    }
 }

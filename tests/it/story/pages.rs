@@ -46,12 +46,13 @@ async fn pictures(browser: &Browser, name: &str) {
 
 #[tokio::test]
 async fn a_key_is_asked_for_refused_and_taken() {
-    let (_harbour, app, mut agent) = begun().await;
+    let (harbour, app, mut agent) = begun().await;
     let (id, link) = agent.add(json!({ "provider": "harbour-desk" })).await;
     let person = Person::follows(&link).await;
     pictures(person.browser(), "approval-asks").await;
     let page = person.page().await;
-    for words in ["127.0.0.1", "Every tool Harbour desk offers", "Every playbook of the org local", " minutes left"] {
+    let host = harbour.url("").replace("http://", "");
+    for words in [&host, "Every tool Harbour desk offers", "Every playbook of the org local", " minutes left"] {
         assert!(page.contains(words), "{words}: {page}");
     }
 
@@ -138,6 +139,23 @@ async fn a_link_ends_after_ten_minutes() {
     let complaints = person.browser().complaints().await;
     assert!(complaints.iter().all(|line| line.contains("status of 404")), "{complaints:?}");
     person.leaves().await;
+}
+
+#[tokio::test]
+async fn a_link_ends_after_ten_refused_keys() {
+    let (harbour, _app, mut agent) = begun().await;
+    let (_, link) = agent.add(json!({ "provider": "harbour-desk" })).await;
+    let person = Person::without_script(&link).await;
+    for number in 1..10 {
+        person.gives(&format!("guess-{number}")).await;
+        assert_eq!(person.reads_fault().await, "Harbour desk does not take this credential");
+    }
+    person.gives("guess-10").await;
+    person.browser().visit(&link).await;
+    person.sees("expired").await;
+    assert_eq!(person.heading().await, "No more tries with this link");
+    person.browser().picture("approval-no-more-tries").await;
+    assert_eq!(harbour.seen().len(), 10);
 }
 
 #[tokio::test]
