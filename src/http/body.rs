@@ -51,27 +51,6 @@ fn is_json(value: &str) -> bool {
         })
 }
 
-/// The nesting of a JSON text, without reading it; brackets inside texts do not count.
-pub fn nesting(text: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut inside, mut escaped) = (0_usize, 0, false, false);
-    for byte in text {
-        match (inside, byte) {
-            (true, _) if escaped => escaped = false,
-            (true, b'\\') => escaped = true,
-            (true, b'"') => inside = false,
-            (true, _) => {}
-            (false, b'"') => inside = true,
-            (false, b'{' | b'[') => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            (false, b'}' | b']') => depth = depth.saturating_sub(1),
-            (false, _) => {}
-        }
-    }
-    deepest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,11 +63,5 @@ mod tests {
         for bad in ["text/json", "application/json; charset=latin1", "application/jsonp", ""] {
             assert!(!is_json(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn brackets_in_texts_do_not_nest() {
-        assert_eq!(nesting(br#"{"a":["[[[\"[["]}"#), 2);
-        assert_eq!(nesting(b""), 0);
     }
 }

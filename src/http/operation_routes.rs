@@ -11,16 +11,14 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
-use super::body::{check_media_type, nesting, read_body};
+use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
 use super::{authenticate, method_not_allowed, problems};
 use crate::app::App;
 use crate::error::{Issue, Problem, Reason, Result};
 use crate::guides;
+use crate::mcp::{self, Fault, Parsed};
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
-
-/// The deepest an input may nest.
-const DEEPEST: usize = 640;
 
 /// A route for each operation.
 pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
@@ -155,12 +153,16 @@ async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body
     }
     check_media_type(headers)?;
     let bytes = read_body(body).await?;
-    if nesting(&bytes) > DEEPEST {
-        return Err(Problem::invalid_all(vec![Issue::new("", "is nested too deeply to be read")]));
-    }
-    match serde_json::from_slice(&bytes) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        _ => Err(Problem::new(Reason::BadRequest, "The body must be one JSON object in UTF-8.")),
+    let no_object = || Problem::new(Reason::BadRequest, "The body must be one JSON object in UTF-8.");
+    let text = std::str::from_utf8(&bytes).map_err(|_| no_object())?;
+    match mcp::read_json(text, mcp::MAX_DEPTH, |path| path.is_empty()) {
+        Ok(Parsed { repeated: Some(field), .. }) => {
+            let field: String = field.chars().take(64).collect();
+            Err(Problem::new(Reason::BadRequest, format!("The field {field} is given twice in the body.")))
+        }
+        Ok(Parsed { value: Value::Object(fields), .. }) => Ok(fields),
+        Err(Fault::Depth) => Err(Problem::invalid_all(vec![Issue::new("", "is nested too deeply to be read")])),
+        Ok(_) | Err(Fault::Syntax) => Err(no_object()),
     }
 }
 

@@ -1,0 +1,192 @@
+//! A whole server inside the test: on a free port of loopback, over a database of its own, at a time the test sets.
+//!
+//! `TestApp::local()` is what a developer starts; [`TestApp::with_keys`] a server of keys; [`TestApp::with`] any other.
+//! [`TestApp::beside`] starts another server on the same database.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use playmaker::app::{App, Surroundings};
+use playmaker::clock::ManualClock;
+use playmaker::config::{self, Environment};
+use playmaker::egress::SystemResolver;
+use playmaker::http;
+use playmaker::identity::keys;
+use playmaker::ids::{Ids, SystemEntropy};
+use playmaker::ledger::{Book, Row};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::database::Database;
+use super::people::Caller;
+
+/// When every test begins: 2026-10-01T09:30:00Z.
+pub const BEGINNING_MS: i64 = 1_790_847_000_000;
+/// The name of the account the server runs as.
+pub const ACCOUNT: &str = "ada";
+/// The sealing key of a test's server: 32 bytes of 7.
+pub const FIRST_KEY: &str = "first:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+/// Another one: 32 bytes of 9.
+pub const SECOND_KEY: &str = "second:CQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=";
+
+/// A running server and what the test holds of it.
+pub struct TestApp {
+    /// The program behind it.
+    pub app: Arc<App>,
+    /// Its present.
+    pub clock: Arc<ManualClock>,
+    environment: Environment,
+    database: Arc<Database>,
+}
+
+impl TestApp {
+    /// What a developer starts: nothing set, every request the developer's.
+    pub async fn local() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// A server of keys alone, for these callers.
+    pub async fn with_keys(keys: &[Key]) -> Self {
+        let entries: Vec<Value> = keys.iter().map(Key::entry).collect();
+        Self::with(&[("API_KEYS", &json!(entries).to_string())]).await
+    }
+
+    /// A server reachable from outside that nothing lets anybody into.
+    pub async fn closed() -> Self {
+        Self::with(&[("HOST", "0.0.0.0")]).await
+    }
+
+    /// A server with these settings.
+    pub async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::on(Database::fresh().await, settings, BEGINNING_MS).await
+    }
+
+    /// A server with these settings on a database that is there, at a time of its own.
+    pub async fn on(database: Database, settings: &[(&str, &str)], now_ms: i64) -> Self {
+        let database = Arc::new(database);
+        let mut environment = Environment::from([
+            ("DATABASE_URL".to_owned(), database.url().to_owned()),
+            ("SECRETS_KEYS".to_owned(), FIRST_KEY.to_owned()),
+        ]);
+        environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        Self::start(environment, database, Arc::new(ManualClock::at(now_ms))).await
+    }
+
+    /// Another server on the same database, at the same time, with these settings changed.
+    pub async fn beside(&self, settings: &[(&str, &str)]) -> Self {
+        let mut environment = self.environment.clone();
+        environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        Self::start(environment, self.database.clone(), self.clock.clone()).await
+    }
+
+    async fn start(environment: Environment, database: Arc<Database>, clock: Arc<ManualClock>) -> Self {
+        let settings = config::load(&environment, |path| std::fs::read_to_string(path))
+            .unwrap_or_else(|refusal| panic!("{refusal}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let surroundings = Surroundings {
+            clock: clock.clone(),
+            ids: Ids::new(Arc::new(SystemEntropy)),
+            account: ACCOUNT.to_owned(),
+            address: listener.local_addr().unwrap(),
+            resolver: Arc::new(SystemResolver),
+        };
+        let app = App::start(settings, surroundings).await.unwrap();
+        tokio::spawn(http::serve(app.clone(), listener));
+        Self { app, clock, environment, database }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.app.address
+    }
+
+    /// The address of a path here.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address())
+    }
+
+    /// The origin of its own pages.
+    pub fn origin(&self) -> String {
+        format!("http://localhost:{}", self.address().port())
+    }
+
+    /// Its database.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Somebody without a credential; in local mode that is the developer's own agent.
+    pub fn anyone(&self) -> Caller {
+        Caller::new(self.url(""), None)
+    }
+
+    /// The holder of a key.
+    pub fn holder(&self, key: &Key) -> Caller {
+        Caller::new(self.url(""), Some(key.text))
+    }
+
+    /// The actions of the audit of an org, in order, each with the thing it is about.
+    pub async fn audit(&self, org: &str) -> Vec<Row> {
+        self.app.ledger.book(org, Book::Audit).await.unwrap()
+    }
+
+    /// The words of the audit about one connection, in order.
+    pub async fn audit_of(&self, org: &str, connection: &str) -> Vec<String> {
+        let stream = format!("connections/{connection}");
+        self.audit(org).await.into_iter().filter(|row| row.stream == stream).map(|row| row.kind).collect()
+    }
+}
+
+/// A key and what it may do.
+#[derive(Clone, Copy)]
+pub struct Key {
+    /// Its id.
+    pub id: &'static str,
+    /// The key itself.
+    pub text: &'static str,
+    /// The org it acts in.
+    pub org: &'static str,
+    /// What it may do.
+    pub permissions: &'static [&'static str],
+    /// Where; everywhere when `None`.
+    pub playbooks: Option<&'static [&'static str]>,
+}
+
+/// May do everything in the org `north`.
+pub const FULL: Key = Key {
+    id: "build-bot",
+    text: "a-key-that-may-do-everything",
+    org: "north",
+    permissions: &["org:read", "org:write", "playbook:read", "playbook:write"],
+    playbooks: None,
+};
+/// May read everything in the org `north`.
+pub const READER: Key =
+    Key { id: "reader", text: "a-key-that-may-only-read-all", permissions: &["org:read", "playbook:read"], ..FULL };
+/// May do everything in two playbooks of `north`.
+pub const LIMITED: Key =
+    Key { id: "limited", text: "a-key-for-two-playbooks-only", playbooks: Some(&["support", "billing"]), ..FULL };
+/// May read inside one playbook of `north`, and nothing of the org.
+pub const INSIDE: Key = Key {
+    id: "inside",
+    text: "a-key-that-reads-in-a-playbook",
+    permissions: &["playbook:read"],
+    playbooks: Some(&["support"]),
+    ..FULL
+};
+/// May do everything in the org `south`.
+pub const ELSEWHERE: Key = Key { id: "elsewhere", text: "a-key-of-quite-another-org-1", org: "south", ..FULL };
+
+impl Key {
+    /// Its entry of `API_KEYS`.
+    pub fn entry(&self) -> Value {
+        let playbooks = self.playbooks.map_or(json!("*"), |ids| json!(ids));
+        json!({
+            "id": self.id,
+            "org": self.org,
+            "permissions": self.permissions,
+            "playbooks": playbooks,
+            "sha256": keys::hex(&keys::sha256(self.text)),
+        })
+    }
+}
