@@ -1,6 +1,6 @@
 //! MCP over streamable HTTP (`tool-servers.md` 3.1, 3.2), with the retries of 2.4 that concern the transport.
 //!
-//! Start at [`Http::ask`]. One POST is in `post`, what is agreed with the server in `session`, waiting in `patience`.
+//! Start at [`Http::ask`]. One POST is in `post`, what is agreed with the server in `session`, sending again in `patience`.
 
 mod events;
 mod patience;
@@ -22,7 +22,7 @@ use super::message::{self, HEADER_MISMATCH, RpcError};
 use super::revision::Era;
 use super::trouble::Trouble;
 use crate::egress::{Client, Provenance};
-use patience::Repeat;
+use crate::tool_servers::patience::Repeat;
 use post::{Outgoing, Posted};
 use session::{Agreed, METHOD, Memory};
 
@@ -146,11 +146,7 @@ impl Shared {
             answer_bytes: ask.answer_bytes,
             time: ask.time,
         };
-        let repeat = match (ask.is_read_only(), ask.may_be_repeated()) {
-            (true, _) => Repeat::ReadOnly,
-            (_, true) => Repeat::Harmless,
-            _ => Repeat::Never,
-        };
+        let repeat = Repeat::of(ask.is_read_only(), ask.may_be_repeated());
         let mut cancelling = Cancelling { shared: self, agreed, id, armed: legacy };
         let posted = self.exchange(&outgoing, legacy.then_some(&**agreed), repeat, Some((progress, id))).await;
         // Answered or broken: there is nothing to cancel.

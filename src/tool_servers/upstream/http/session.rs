@@ -9,7 +9,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 
 use super::post::{Outgoing, Posted};
-use super::{Repeat, Shared};
+use super::Shared;
+use crate::tool_servers::patience::Repeat;
 use crate::egress::{Limits, Redirects, Request};
 use crate::tool_servers::upstream::message;
 use crate::tool_servers::upstream::revision::{self, Era, Revision, Verdict};
