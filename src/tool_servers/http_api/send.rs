@@ -45,13 +45,15 @@ impl HttpApi {
             let retry_after = retry_after(clock, &headers);
             let wait = match status {
                 StatusCode::UNAUTHORIZED => {
-                    return Err(Trouble::new(Because::KeyRefused, "The service refuses the credential."));
+                    let refused = Trouble::new(Because::KeyRefused, "The service refuses the credential.");
+                    return Err(refused.of_status(status));
                 }
                 StatusCode::TOO_MANY_REQUESTS => match tries.after_limit(retry_after) {
                     Some(wait) => Some(wait),
                     None => {
                         let because = Because::RateLimited { retry_after };
-                        return Err(Trouble::new(because, "The service asks to be called less often.").after_sending());
+                        let limited = Trouble::new(because, "The service asks to be called less often.");
+                        return Err(limited.of_status(status).after_sending());
                     }
                 },
                 StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {

@@ -172,13 +172,13 @@ impl Shared {
             Some(Err(error)) if error.code == HEADER_MISMATCH => {
                 // The marks of the tool changed: the list that was read is old.
                 self.list_changes.fetch_add(1, Ordering::SeqCst);
-                Err(Trouble::failing(self.scrub(&error.message)).after_sending())
+                Err(Trouble::failing(self.scrub(&error.message)).of_status(posted.status).after_sending())
             }
             Some(outcome) if !failed => Ok(Reply { outcome: outcome.map_err(Refusal::Rpc), server_request_id }),
             None if posted.status.is_success() => {
-                Err(Trouble::failing("The server's answer is no JSON-RPC.").after_sending())
+                Err(Trouble::failing("The server's answer is no JSON-RPC.").of_status(posted.status).after_sending())
             }
-            _ => Err(Trouble::failing(self.scrub(&words)).after_sending()),
+            _ => Err(Trouble::failing(self.scrub(&words)).of_status(posted.status).after_sending()),
         }
     }
 }

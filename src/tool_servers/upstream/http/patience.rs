@@ -41,13 +41,15 @@ impl Shared {
                     if let Some((progress, _)) = progress {
                         progress.not_sent();
                     }
-                    return Err(Trouble::new(Because::KeyRefused, "The server refuses the credential."));
+                    let refused = Trouble::new(Because::KeyRefused, "The server refuses the credential.");
+                    return Err(refused.of_status(posted.status));
                 }
                 StatusCode::TOO_MANY_REQUESTS => {
                     let asked = retry_after(&*self.surroundings.clock, &posted.headers);
                     let Some(wait) = tries.after_limit(asked) else {
                         let because = Because::RateLimited { retry_after: asked };
-                        return Err(Trouble::new(because, "The server asks to be called less often.").after_sending());
+                        let limited = Trouble::new(because, "The server asks to be called less often.");
+                        return Err(limited.of_status(posted.status).after_sending());
                     };
                     wait
                 }

@@ -150,8 +150,8 @@ impl Shared {
         let result = match &posted.outcome {
             Some(Ok(result)) => result,
             Some(Err(error)) if error.speaks_modern() => return Err(Unlike::Modern),
-            Some(Err(_)) => return Err(Trouble::failing(self.scrub(&posted.words())).into()),
-            None => return Err(no_mcp(&posted).into()),
+            Some(Err(_)) => return Err(Trouble::failing(self.scrub(&posted.words())).of_status(posted.status).into()),
+            None => return Err(no_mcp(&posted).of_status(posted.status).into()),
         };
         let revision = revision::of_initialize(result).map_err(|words| Trouble::failing(self.scrub(&words)))?;
         let agreed = self.agree(revision, posted.headers.get(SESSION_ID).cloned());
@@ -185,7 +185,7 @@ impl Shared {
         };
         let posted = self.exchange(&outgoing, None, Repeat::ReadOnly, None).await?;
         if posted.status.is_server_error() || posted.status.is_redirection() {
-            return Err(Trouble::failing(self.scrub(&posted.words())));
+            return Err(Trouble::failing(self.scrub(&posted.words())).of_status(posted.status));
         }
         Ok(posted)
     }
