@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Answer, Call, Started, record, sha256};
 use crate::error::{Problem, Result};
 use crate::ledger::{Changed, Ledger};
+use crate::playbooks;
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
@@ -97,6 +98,9 @@ pub(super) async fn recorded(ledger: &Ledger, call: &Call, now_ms: i64) -> Resul
 }
 
 /// Records the start of a call, in one commit with the claim of its key.
+///
+/// # Errors
+/// `retired` when the playbook was retired since the call was admitted; those of the key.
 pub(super) async fn begin(ledger: &Ledger, started: &Started, now_ms: i64) -> Result<Begun> {
     let event = record::started(started);
     let row = Row {
@@ -112,6 +116,7 @@ pub(super) async fn begin(ledger: &Ledger, started: &Started, now_ms: i64) -> Re
             &started.call.org,
             Box::new(move |connection| {
                 Box::pin(async move {
+                    playbooks::check_active(connection, &row.call.org, &row.call.playbook).await?;
                     if let Some(answer) = row.claim(connection, now_ms).await? {
                         return Ok(Changed::nothing(Begun::Before(answer)));
                     }
