@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::lease::LEASE_MS;
 use super::{Answer, Call, Started, record, sha256};
 use crate::error::{Problem, Result};
 use crate::ledger::{Changed, Ledger};
@@ -11,9 +12,6 @@ use crate::{on_connection, on_pool};
 
 /// How long a key is kept.
 pub(super) const KEPT_MS: i64 = 24 * 3_600_000;
-/// How long a call is this server's before another may close it: longer than any call takes.
-const LEASE_MS: i64 = 60_000;
-
 const BY_KEY: &str = "SELECT call_id, read_only, started_at, lease_until, ended_at, request_digest, answer \
      FROM tool_calls WHERE org = $1 AND playbook = $2 AND caller = $3 AND key_digest = $4";
 const FREE: &str = "UPDATE tool_calls SET key_digest = NULL WHERE org = $1 AND call_id = $2";

@@ -153,7 +153,12 @@ async fn a_dead_servers_calls_are_closed_as_lost() {
     let sweep = async {
         house.upstream.began.notified().await;
         assert_eq!(house.app.tool_servers.sweep().await.unwrap(), 0, "its lease still runs");
-        house.clock.advance_ms(61_000);
+        house.clock.advance_ms(50_000);
+        let started = house.history().await.pop().unwrap();
+        house.app.tool_servers.renew("local", started.data["call_id"].as_str().unwrap()).await.unwrap();
+        house.clock.advance_ms(50_000);
+        assert_eq!(house.app.tool_servers.sweep().await.unwrap(), 0, "its lease was renewed");
+        house.clock.advance_ms(11_000);
         assert_eq!(house.app.tool_servers.sweep().await.unwrap(), 1);
         assert_eq!(house.app.tool_servers.sweep().await.unwrap(), 0);
     };
