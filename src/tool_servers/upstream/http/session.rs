@@ -8,10 +8,10 @@ use http::header::HeaderName;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 
-use super::post::{Outgoing, Posted};
 use super::Shared;
-use crate::tool_servers::patience::Repeat;
+use super::post::{Outgoing, Posted};
 use crate::egress::{Limits, Redirects, Request};
+use crate::tool_servers::patience::Repeat;
 use crate::tool_servers::upstream::message;
 use crate::tool_servers::upstream::revision::{self, Era, Revision, Verdict};
 use crate::tool_servers::upstream::trouble::Trouble;
