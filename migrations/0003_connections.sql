@@ -40,6 +40,7 @@ CREATE TABLE connection_links (
 );
 
 CREATE INDEX connection_links_by_connection ON connection_links (org, connection);
+CREATE INDEX connection_links_open ON connection_links (expires_at) WHERE state = 'open';
 
 CREATE TABLE secrets (
     org TEXT NOT NULL,

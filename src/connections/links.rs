@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::changes::{Removal, event};
+use super::changes::event;
 use super::record::{Record, Status};
 use super::secrets::Trouble;
 use super::{Because, Connections};
@@ -15,9 +15,7 @@ use crate::{on_connection, on_pool};
 /// How many refused credentials end a link.
 const MAX_REFUSED: i64 = 10;
 /// How long the adder still sees how a link ended.
-const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1_000;
-/// How long a connection nobody approves is kept after its link's end.
-const NEVER_APPROVED_MS: i64 = 7 * REMEMBERED_MS;
+pub(super) const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1_000;
 
 const INSERT: &str = "INSERT INTO connection_links (org, digest, connection, person, expires_at, state, refused) \
      VALUES ($1, $2, $3, $4, $5, 'open', 0)";
@@ -32,9 +30,6 @@ const GIVE_BACK: &str = "UPDATE connection_links SET refused = refused - 1 \
      WHERE org = $1 AND digest = $2 AND refused BETWEEN 1 AND $3";
 const REFUSE: &str = "UPDATE connection_links SET refused = refused - $3, last_error = $4, \
      state = CASE WHEN refused - $3 >= $5 THEN 'expired' ELSE state END WHERE org = $1 AND digest = $2 AND state = 'open'";
-const DUE: &str = "SELECT org, digest FROM connection_links WHERE state = 'open' AND expires_at <= $1 LIMIT 100";
-const ABANDONED: &str = "SELECT l.org, l.connection FROM connection_links l JOIN connections c \
-     ON c.org = l.org AND c.id = l.connection WHERE l.state = 'expired' AND l.expires_at <= $1 AND c.status = 'pending' LIMIT 100";
 
 /// A link as it is kept.
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -181,7 +176,7 @@ impl Connections {
             .await
     }
 
-    async fn expire(&self, org: &str, digest: &str, id: &str) -> Result<()> {
+    pub(super) async fn expire(&self, org: &str, digest: &str, id: &str) -> Result<()> {
         let (org_name, digest, id) = (org.to_owned(), digest.to_owned(), id.to_owned());
         self.ledger
             .commit(
@@ -198,25 +193,6 @@ impl Connections {
                 }),
             )
             .await
-    }
-
-    /// Marks links whose ten minutes are over and takes away what nobody approved for seven days; for the server's sweep.
-    pub async fn sweep_links(&self, now_ms: i64) -> Result<()> {
-        let due: Vec<(String, String)> = on_pool!(self.ledger.store(), pool => sqlx::query_as(DUE)
-            .bind(now_ms).fetch_all(pool).await)?;
-        for (org, digest) in due {
-            let found = on_pool!(self.ledger.store(), pool => sqlx::query_as::<_, Link>(FIND)
-                .bind(&org).bind(&digest).fetch_optional(pool).await)?;
-            if let Some(link) = found {
-                self.expire(&org, &digest, &link.connection).await?;
-            }
-        }
-        let abandoned: Vec<(String, String)> = on_pool!(self.ledger.store(), pool => sqlx::query_as(ABANDONED)
-            .bind(now_ms - NEVER_APPROVED_MS).fetch_all(pool).await)?;
-        for (org, id) in abandoned {
-            self.remove(&org, &id, Actor::system(), now_ms, Removal::NeverApproved).await?;
-        }
-        Ok(())
     }
 
     /// Whether the operator still allows a pending connection, as it will be once it is approved.

@@ -9,6 +9,7 @@ use crate::clock;
 use crate::error::{Problem, Result};
 use crate::identity::Caller;
 use crate::ledger::{Book, Changed, Event, Ledger};
+use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
 /// What a playbook's id looks like: 3 to 48 lowercase letters, digits and hyphens, beginning with a letter.
@@ -133,6 +134,25 @@ pub fn retired() -> Problem {
     )
 }
 
+/// Refuses a write in a playbook that is not there or is retired, as the transaction of `connection` sees it: what was
+/// seen before it began may have changed since.
+///
+/// # Errors
+/// [`unknown`] and [`retired`].
+pub async fn check_active(connection: &mut Connection, org: &str, id: &str) -> Result<()> {
+    active(connection, org, id).await.map(|_| ())
+}
+
+async fn active(connection: &mut Connection, org: &str, id: &str) -> Result<Stored> {
+    let row = stored(connection, org, id).await?;
+    if row.status == "retired" { Err(retired()) } else { Ok(row) }
+}
+
+async fn stored(connection: &mut Connection, org: &str, id: &str) -> Result<Stored> {
+    on_connection!(connection, c => sqlx::query_as::<_, Stored>(ONE).bind(org).bind(id).fetch_optional(c).await)?
+        .ok_or_else(unknown)
+}
+
 /// Makes a playbook, active and empty. `taken` when the id is or ever was used.
 pub async fn create(
     ledger: &Ledger,
@@ -191,12 +211,7 @@ pub async fn update(
             &caller.org,
             Box::new(move |connection| {
                 Box::pin(async move {
-                    let mut row = on_connection!(connection, c => sqlx::query_as::<_, Stored>(ONE)
-                        .bind(&org).bind(&id).fetch_optional(c).await)?
-                    .ok_or_else(unknown)?;
-                    if row.status == "retired" {
-                        return Err(retired());
-                    }
+                    let mut row = active(connection, &org, &id).await?;
                     if row.name == name && row.description == description {
                         return Ok(Changed::nothing((row.into(), false)));
                     }
@@ -220,9 +235,7 @@ pub async fn retire(ledger: &Ledger, caller: &Caller, now_ms: i64, id: String) -
             &caller.org,
             Box::new(move |connection| {
                 Box::pin(async move {
-                    let mut row = on_connection!(connection, c => sqlx::query_as::<_, Stored>(ONE)
-                        .bind(&org).bind(&id).fetch_optional(c).await)?
-                    .ok_or_else(unknown)?;
+                    let mut row = stored(connection, &org, &id).await?;
                     if row.status == "retired" {
                         return Ok(Changed::nothing(row.into()));
                     }

@@ -11,6 +11,7 @@ mod http_api;
 pub mod live;
 pub mod openapi;
 mod pace;
+mod patience;
 mod places;
 pub mod probe;
 pub mod registry;

@@ -77,7 +77,7 @@ impl ToolServers {
             }
         };
         match listed {
-            Err(trouble) if trouble.detail.contains("status 403") || trouble.detail == RIGHTS_REFUSED => Ok(0),
+            Err(trouble) if trouble.is_forbidden() => Ok(0),
             listed => Ok(listed?),
         }
     }
@@ -155,6 +155,3 @@ impl ToolServers {
         Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
     }
 }
-
-/// The words of a server that refuses with the rights it was given.
-const RIGHTS_REFUSED: &str = "The service refuses this with the rights it was given.";

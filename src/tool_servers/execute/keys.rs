@@ -2,17 +2,16 @@
 
 use serde_json::{Value, json};
 
+use super::lease::LEASE_MS;
 use super::{Answer, Call, Started, record, sha256};
 use crate::error::{Problem, Result};
 use crate::ledger::{Changed, Ledger};
+use crate::playbooks;
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
 /// How long a key is kept.
 pub(super) const KEPT_MS: i64 = 24 * 3_600_000;
-/// How long a call is this server's before another may close it: longer than any call takes.
-const LEASE_MS: i64 = 60_000;
-
 const BY_KEY: &str = "SELECT call_id, read_only, started_at, lease_until, ended_at, request_digest, answer \
      FROM tool_calls WHERE org = $1 AND playbook = $2 AND caller = $3 AND key_digest = $4";
 const FREE: &str = "UPDATE tool_calls SET key_digest = NULL WHERE org = $1 AND call_id = $2";
@@ -97,6 +96,9 @@ pub(super) async fn recorded(ledger: &Ledger, call: &Call, now_ms: i64) -> Resul
 }
 
 /// Records the start of a call, in one commit with the claim of its key.
+///
+/// # Errors
+/// `retired` when the playbook was retired since the call was admitted; those of the key.
 pub(super) async fn begin(ledger: &Ledger, started: &Started, now_ms: i64) -> Result<Begun> {
     let event = record::started(started);
     let row = Row {
@@ -112,6 +114,7 @@ pub(super) async fn begin(ledger: &Ledger, started: &Started, now_ms: i64) -> Re
             &started.call.org,
             Box::new(move |connection| {
                 Box::pin(async move {
+                    playbooks::check_active(connection, &row.call.org, &row.call.playbook).await?;
                     if let Some(answer) = row.claim(connection, now_ms).await? {
                         return Ok(Changed::nothing(Begun::Before(answer)));
                     }

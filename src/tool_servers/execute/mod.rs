@@ -3,6 +3,7 @@
 //! The work goes on beside its caller: one that leaves, or a stop of the server, cuts the request, and that is recorded.
 
 mod keys;
+mod lease;
 mod record;
 mod send;
 mod sweep;
@@ -169,6 +170,7 @@ impl ToolServers {
         }
         let sent = tokio::select! {
             sent = self.send(found, &started) => Some(sent),
+            never = self.hold(&started) => match never {},
             () = left.cancelled() => None,
             () = self.needs.lifecycle.token().cancelled() => None,
         };
@@ -179,7 +181,12 @@ impl ToolServers {
             org.id = %call.org, playbook.id = %call.playbook, tool_server.name = %call.server, tool.name = %call.tool,
             call.id = %started.call_id, call.end = ended.kind, duration_ms, "a tool was called by hand"
         );
-        record::end(&self.needs.ledger, &started, ended, self.now_ms()).await?;
+        if !record::end(&self.needs.ledger, &started, ended, self.now_ms()).await? {
+            tracing::warn!(
+                org.id = %call.org, playbook.id = %call.playbook, call.id = %started.call_id,
+                "a call ended that was closed as lost already, so that the history holds no answer of it"
+            );
+        }
         told
     }
 

@@ -74,8 +74,8 @@ fn stream(call_id: &str) -> String {
     format!("calls/{call_id}")
 }
 
-/// Records the end of a call, unless somebody closed it already.
-pub(super) async fn end(ledger: &Ledger, started: &Started, ended: Ended, now_ms: i64) -> Result<()> {
+/// Records the end of a call, unless somebody closed it already; whether it was recorded.
+pub(super) async fn end(ledger: &Ledger, started: &Started, ended: Ended, now_ms: i64) -> Result<bool> {
     let (org, call_id) = (started.call.org.clone(), started.call_id.clone());
     let keeps_row = started.call.idempotency_key.is_some() && !ended.frees_key;
     let kept = ended.kept.as_ref().map(serde_json::to_string).transpose()?;
@@ -91,7 +91,7 @@ pub(super) async fn end(ledger: &Ledger, started: &Started, ended: Ended, now_ms
                     } else {
                         forget(connection, &org, &call_id).await?
                     };
-                    Ok(if rows == 1 { Changed::by((), event) } else { Changed::nothing(()) })
+                    Ok(if rows == 1 { Changed::by(true, event) } else { Changed::nothing(false) })
                 })
             }),
         )

@@ -11,14 +11,16 @@ use crate::{on_connection, on_pool};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_secs(30);
-/// How many calls one round closes.
+/// How many are read at once.
 const ROUND: i64 = 200;
 
-const LOST: &str = "SELECT org, call_id FROM tool_calls WHERE ended_at IS NULL AND lease_until < $1 LIMIT $2";
+const LOST: &str = "SELECT org, call_id FROM tool_calls WHERE ended_at IS NULL AND lease_until < $1 \
+     AND (org, call_id) > ($2, $3) ORDER BY org, call_id LIMIT $4";
 const CLAIM: &str = "UPDATE tool_calls SET ended_at = $3 \
      WHERE org = $1 AND call_id = $2 AND ended_at IS NULL AND lease_until < $3 \
      RETURNING playbook, actor, started_event, started_at";
-const OLD: &str = "SELECT DISTINCT org FROM tool_calls WHERE ended_at IS NOT NULL AND started_at < $1 LIMIT $2";
+const OLD: &str = "SELECT DISTINCT org FROM tool_calls WHERE ended_at IS NOT NULL AND started_at < $1 \
+     AND org > $2 ORDER BY org LIMIT $3";
 const FORGET: &str = "DELETE FROM tool_calls WHERE org = $1 AND ended_at IS NOT NULL AND started_at < $2";
 
 impl ToolServers {
@@ -40,21 +42,46 @@ impl ToolServers {
         });
     }
 
-    /// Records the calls whose server died as lost, and forgets old keys; how many were lost.
+    /// Records the calls whose server died as lost, and forgets old keys; how many were lost. What fails is told in the
+    /// log and keeps nothing else waiting.
     pub async fn sweep(&self) -> Result<usize> {
-        let (ledger, now) = (&self.needs.ledger, self.now_ms());
-        let lost: Vec<(String, String)> = on_pool!(ledger.store(), pool => sqlx::query_as(LOST)
-            .bind(now).bind(ROUND).fetch_all(pool).await)?;
-        let mut closed = 0;
-        for (org, call_id) in lost {
-            closed += usize::from(self.close_lost(org, call_id, now).await?);
-        }
-        let old: Vec<(String,)> = on_pool!(ledger.store(), pool => sqlx::query_as(OLD)
-            .bind(now - KEPT_MS).bind(ROUND).fetch_all(pool).await)?;
-        for (org,) in old {
-            self.forget(&org, now - KEPT_MS).await?;
-        }
+        let now = self.now_ms();
+        let closed = self.close_all_lost(now).await?;
+        self.forget_old(now - KEPT_MS).await?;
         Ok(closed)
+    }
+
+    async fn close_all_lost(&self, now_ms: i64) -> Result<usize> {
+        let (mut closed, mut after) = (0, (String::new(), String::new()));
+        loop {
+            let lost: Vec<(String, String)> = on_pool!(self.needs.ledger.store(), pool => sqlx::query_as(LOST)
+                .bind(now_ms).bind(&after.0).bind(&after.1).bind(ROUND).fetch_all(pool).await)?;
+            let Some(last) = lost.last() else { return Ok(closed) };
+            after = last.clone();
+            for (org, call_id) in lost {
+                match self.close_lost(org, call_id.clone(), now_ms).await {
+                    Ok(was_open) => closed += usize::from(was_open),
+                    Err(problem) => {
+                        tracing::warn!(%problem, call.id = %call_id, "a call without an end could not be closed");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn forget_old(&self, before_ms: i64) -> Result<()> {
+        let mut after = String::new();
+        loop {
+            let old: Vec<(String,)> = on_pool!(self.needs.ledger.store(), pool => sqlx::query_as(OLD)
+                .bind(before_ms).bind(&after).bind(ROUND).fetch_all(pool).await)?;
+            let Some((last,)) = old.last() else { return Ok(()) };
+            after.clone_from(last);
+            for (org,) in old {
+                if let Err(problem) = self.forget(&org, before_ms).await {
+                    tracing::warn!(%problem, org.id = %org, "old idempotency keys could not be forgotten");
+                }
+            }
+        }
     }
 
     async fn close_lost(&self, org: String, call_id: String, now_ms: i64) -> Result<bool> {

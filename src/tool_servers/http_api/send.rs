@@ -3,21 +3,17 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, COOKIE, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::{From, HttpApi};
 use crate::clock::Clock;
 use crate::connections::catalogue::ValueIn;
-use crate::egress::{Failure, Limits, Provenance, Redirects, Request};
+use crate::egress::{Limits, Provenance, Redirects, Request};
 use crate::tool_servers::live;
 use crate::tool_servers::openapi::{Outcome, Prepared, Tool};
+use crate::tool_servers::patience::{Repeat, Tries, retry_after};
 use crate::tool_servers::upstream::{Because, Trouble};
-
-/// The most all waits of one call may take together.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The waits where the service names none.
-const WAITS_S: [u64; 3] = [1, 2, 4];
 
 /// What a service answered, not scrubbed.
 pub(in crate::tool_servers) struct HttpAnswer {
@@ -26,16 +22,6 @@ pub(in crate::tool_servers) struct HttpAnswer {
     pub(in crate::tool_servers) body: Bytes,
     pub(in crate::tool_servers) request_id: Option<String>,
     pub(in crate::tool_servers) retry_after: Option<Duration>,
-}
-
-/// What was tried already.
-#[derive(Default)]
-struct Tries {
-    connected: bool,
-    broken: bool,
-    gateway: bool,
-    limited: usize,
-    waited: Duration,
 }
 
 impl HttpApi {
@@ -47,30 +33,31 @@ impl HttpApi {
         prepared: &Prepared,
         repeatable: bool,
     ) -> Result<HttpAnswer, Trouble> {
+        let repeat = Repeat::of(tool.hints.read_only, repeatable);
         let mut tries = Tries::default();
         loop {
             let response = match self.egress.send(self.request(tool, prepared)?).await {
                 Ok(response) => response,
-                Err(failure) if tries.after(failure, repeatable) => continue,
+                Err(failure) if tries.after(failure, repeat) => continue,
                 Err(failure) => return Err(Trouble::from(failure)),
             };
             let (status, headers) = (response.status, response.headers);
             let retry_after = retry_after(clock, &headers);
             let wait = match status {
                 StatusCode::UNAUTHORIZED => {
-                    return Err(Trouble::new(Because::KeyRefused, "The service refuses the credential."));
+                    let refused = Trouble::new(Because::KeyRefused, "The service refuses the credential.");
+                    return Err(refused.of_status(status));
                 }
                 StatusCode::TOO_MANY_REQUESTS => match tries.after_limit(retry_after) {
                     Some(wait) => Some(wait),
                     None => {
                         let because = Because::RateLimited { retry_after };
-                        return Err(Trouble::new(because, "The service asks to be called less often.").after_sending());
+                        let limited = Trouble::new(because, "The service asks to be called less often.");
+                        return Err(limited.of_status(status).after_sending());
                     }
                 },
-                StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
-                    if tool.hints.read_only =>
-                {
-                    tries.after_gateway(retry_after)
+                StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
+                    tries.after_gateway(retry_after, repeat)
                 }
                 _ => None,
             };
@@ -80,7 +67,7 @@ impl HttpApi {
             }
             let body = match response.body.bytes().await {
                 Ok(body) => body,
-                Err(failure) if tries.after(failure, repeatable) => continue,
+                Err(failure) if tries.after(failure, repeat) => continue,
                 Err(failure) => return Err(Trouble::from(failure).after_sending()),
             };
             let outcome = tool.answer(status.as_u16(), &headers, &body);
@@ -141,43 +128,4 @@ impl HttpApi {
         let written = self.provenance == Provenance::Operator && matches!(self.document, From::File(_) | From::Text(_));
         if is_own || written { self.provenance } else { Provenance::Learned }
     }
-}
-
-impl Tries {
-    fn after(&mut self, failure: Failure, repeatable: bool) -> bool {
-        match failure {
-            Failure::Connect | Failure::Resolve => !std::mem::replace(&mut self.connected, true),
-            Failure::Broken if repeatable => !std::mem::replace(&mut self.broken, true),
-            _ => false,
-        }
-    }
-
-    fn after_limit(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        let wait = match asked {
-            // At least a second, so that a service asking for none is not asked without end.
-            Some(asked) => asked.max(Duration::from_secs(1)),
-            None => Duration::from_secs(*WAITS_S.get(self.limited)?),
-        };
-        self.limited += 1;
-        self.waited += wait;
-        (self.waited <= PATIENCE).then_some(wait)
-    }
-
-    fn after_gateway(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        let wait = asked.unwrap_or_default();
-        let first = !std::mem::replace(&mut self.gateway, true);
-        self.waited += wait;
-        (first && self.waited <= PATIENCE).then_some(wait)
-    }
-}
-
-/// How long a service asks to wait (RFC 9110, section 10.2.3): seconds or a date.
-fn retry_after(clock: &dyn Clock, headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = jiff::fmt::rfc2822::parse(text).ok()?;
-    let ms = date.timestamp().as_millisecond() - clock.now_ms();
-    Some(Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
 }

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::house::{House, refused};
+use crate::on_pool;
 
 const GIVEN: &str = "token-of-the-person";
 
@@ -81,4 +82,27 @@ async fn a_document_without_a_usable_operation_is_refused_when_it_is_added() {
     let entry = json!({ "url": format!("{}/api", house.upstream.base), "document_source": document });
     let refusal = house.run("add_connection", json!({ "name": "empty", "type": "openapi", "entry": entry })).await;
     assert!(refusal.unwrap_err().issues()[0].pointer.starts_with("/entry/document"));
+}
+
+#[tokio::test]
+async fn what_nobody_approves_is_taken_away_whatever_else_fails() {
+    let house = House::build().await;
+    let address = format!("{}/mcp", house.upstream.base);
+    for name in ["first", "second"] {
+        added(&house, json!({ "name": name, "type": "mcp", "entry": { "url": address } })).await;
+    }
+    house.change("UPDATE connections SET entry = 'unreadable' WHERE name = 'first'").await;
+    let sweep = async |days: i64| {
+        house.clock.advance_ms(days * 24 * 3_600_000);
+        house.app.connections.sweep_links(crate::clock::Clock::now_ms(&*house.clock)).await.unwrap();
+        let names: Vec<(String,)> = on_pool!(house.app.ledger.store(), pool => sqlx::query_as(
+            "SELECT c.name FROM connection_links l JOIN connections c ON c.id = l.connection ORDER BY c.name",
+        ).fetch_all(pool).await)
+        .unwrap();
+        names.into_iter().map(|(name,)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(sweep(2).await, ["first", "second"], "a link is kept while its connection waits");
+    assert_eq!(sweep(6).await, ["first"]);
+    let removed = house.run("list_connections", json!({ "status": "removed" })).await.unwrap();
+    assert_eq!(removed["connections"][0]["name"], "second");
 }

@@ -14,8 +14,10 @@ use crate::error::{Problem, Result};
 use crate::identity::Caller;
 use crate::ids::{Ids, SystemEntropy};
 use crate::ledger::{Filter, Order, Row};
+use crate::on_connection;
 use crate::operations::{Scope, admission};
 use crate::playbooks;
+use crate::store::Work;
 
 pub(super) struct House {
     pub(super) app: Arc<App>,
@@ -106,6 +108,17 @@ impl House {
     pub(super) async fn keyed(&self, tool: &str, key: &str, arguments: Value) -> Result<Value> {
         let input = json!({ "server": "crm", "tool": tool, "arguments": arguments, "idempotency_key": key });
         self.run("execute", input).await
+    }
+
+    /// Changes the tables behind the program's back.
+    pub(super) async fn change(&self, statement: &'static str) {
+        let work: Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                on_connection!(connection, c => sqlx::query(statement).execute(c).await.map(|_| ()))?;
+                Ok(())
+            })
+        });
+        self.app.ledger.store().housekeeping("local", "a test's own", work).await.unwrap();
     }
 
     /// The playbook's history, oldest first.

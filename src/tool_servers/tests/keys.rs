@@ -1,6 +1,27 @@
 use serde_json::json;
 
 use super::house::{House, refused};
+use crate::tool_servers::execute::Call;
+
+#[tokio::test]
+async fn no_call_begins_in_a_playbook_that_was_retired_meanwhile() {
+    let house = House::build().await;
+    let servers = &house.app.tool_servers;
+    let (_, found) = servers.check("local", "sales", "crm", "find_contact").await.unwrap();
+    house.run("retire_playbook", json!({ "playbook": "sales" })).await.unwrap();
+    let call = Call {
+        org: "local".into(),
+        playbook: "sales".into(),
+        actor: house.caller.actor(),
+        server: "crm".into(),
+        tool: "find_contact".into(),
+        arguments: serde_json::Map::new(),
+        idempotency_key: None,
+    };
+    let refusal = servers.execute(found.unwrap(), call).await.unwrap_err();
+    assert_eq!((refusal.reason().word(), refusal.kind_word()), ("conflict", Some("retired")));
+    assert!(house.upstream.calls().is_empty() && house.history().await.is_empty());
+}
 
 #[tokio::test]
 async fn the_same_call_under_one_key_is_made_once() {

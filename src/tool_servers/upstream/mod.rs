@@ -236,7 +236,9 @@ impl Upstream {
             };
             let page = match self.ask(&ask, &Progress::default()).await?.outcome {
                 Ok(page) => page,
-                Err(Refusal::Rights) => return Err(Trouble::failing(answer::RIGHTS_REFUSED)),
+                Err(Refusal::Rights) => {
+                    return Err(Trouble::failing(answer::RIGHTS_REFUSED).of_status(::http::StatusCode::FORBIDDEN));
+                }
                 Err(Refusal::Rpc(error)) => return Err(self.refused("The server does not list its tools", &error)),
             };
             bytes_left = bytes_left.saturating_sub(page.to_string().len());

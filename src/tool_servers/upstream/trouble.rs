@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use http::StatusCode;
+
 use crate::egress::Failure;
 
 /// The most a failure's words may take, in bytes.
@@ -50,6 +52,8 @@ pub struct Trouble {
     pub sent: bool,
     /// Whether it was given up because its time was over.
     pub timed_out: bool,
+    /// The HTTP status the server answered with, where it answered by HTTP.
+    pub status: Option<u16>,
     /// The id of the last JSON-RPC request that was sent for it, for the record.
     pub jsonrpc_id: Option<u64>,
     /// The server's own id of the request, where the entry says where to find it.
@@ -64,6 +68,7 @@ impl Trouble {
             detail: tidy(&detail.into(), WORDS_BYTES),
             sent: false,
             timed_out: false,
+            status: None,
             jsonrpc_id: None,
             server_request_id: None,
         }
@@ -89,6 +94,18 @@ impl Trouble {
     pub fn after_sending(mut self) -> Self {
         self.sent = true;
         self
+    }
+
+    /// The same failure, of an answer with this HTTP status.
+    #[must_use]
+    pub fn of_status(mut self, status: StatusCode) -> Self {
+        self.status = Some(status.as_u16());
+        self
+    }
+
+    /// Whether the server was reached and refuses with the rights it sees.
+    pub fn is_forbidden(&self) -> bool {
+        self.status == Some(StatusCode::FORBIDDEN.as_u16())
     }
 }
 

@@ -1,6 +1,6 @@
 //! MCP over streamable HTTP (`tool-servers.md` 3.1, 3.2), with the retries of 2.4 that concern the transport.
 //!
-//! Start at [`Http::ask`]. One POST is in `post`, what is agreed with the server in `session`, waiting in `patience`.
+//! Start at [`Http::ask`]. One POST is in `post`, what is agreed with the server in `session`, sending again in `patience`.
 
 mod events;
 mod patience;
@@ -22,7 +22,7 @@ use super::message::{self, HEADER_MISMATCH, RpcError};
 use super::revision::Era;
 use super::trouble::Trouble;
 use crate::egress::{Client, Provenance};
-use patience::Repeat;
+use crate::tool_servers::patience::Repeat;
 use post::{Outgoing, Posted};
 use session::{Agreed, METHOD, Memory};
 
@@ -146,11 +146,7 @@ impl Shared {
             answer_bytes: ask.answer_bytes,
             time: ask.time,
         };
-        let repeat = match (ask.is_read_only(), ask.may_be_repeated()) {
-            (true, _) => Repeat::ReadOnly,
-            (_, true) => Repeat::Harmless,
-            _ => Repeat::Never,
-        };
+        let repeat = Repeat::of(ask.is_read_only(), ask.may_be_repeated());
         let mut cancelling = Cancelling { shared: self, agreed, id, armed: legacy };
         let posted = self.exchange(&outgoing, legacy.then_some(&**agreed), repeat, Some((progress, id))).await;
         // Answered or broken: there is nothing to cancel.
@@ -176,13 +172,13 @@ impl Shared {
             Some(Err(error)) if error.code == HEADER_MISMATCH => {
                 // The marks of the tool changed: the list that was read is old.
                 self.list_changes.fetch_add(1, Ordering::SeqCst);
-                Err(Trouble::failing(self.scrub(&error.message)).after_sending())
+                Err(Trouble::failing(self.scrub(&error.message)).of_status(posted.status).after_sending())
             }
             Some(outcome) if !failed => Ok(Reply { outcome: outcome.map_err(Refusal::Rpc), server_request_id }),
             None if posted.status.is_success() => {
-                Err(Trouble::failing("The server's answer is no JSON-RPC.").after_sending())
+                Err(Trouble::failing("The server's answer is no JSON-RPC.").of_status(posted.status).after_sending())
             }
-            _ => Err(Trouble::failing(self.scrub(&words)).after_sending()),
+            _ => Err(Trouble::failing(self.scrub(&words)).of_status(posted.status).after_sending()),
         }
     }
 }

@@ -8,9 +8,10 @@ use http::header::HeaderName;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 
+use super::Shared;
 use super::post::{Outgoing, Posted};
-use super::{Repeat, Shared};
 use crate::egress::{Limits, Redirects, Request};
+use crate::tool_servers::patience::Repeat;
 use crate::tool_servers::upstream::message;
 use crate::tool_servers::upstream::revision::{self, Era, Revision, Verdict};
 use crate::tool_servers::upstream::trouble::Trouble;
@@ -149,8 +150,8 @@ impl Shared {
         let result = match &posted.outcome {
             Some(Ok(result)) => result,
             Some(Err(error)) if error.speaks_modern() => return Err(Unlike::Modern),
-            Some(Err(_)) => return Err(Trouble::failing(self.scrub(&posted.words())).into()),
-            None => return Err(no_mcp(&posted).into()),
+            Some(Err(_)) => return Err(Trouble::failing(self.scrub(&posted.words())).of_status(posted.status).into()),
+            None => return Err(no_mcp(&posted).of_status(posted.status).into()),
         };
         let revision = revision::of_initialize(result).map_err(|words| Trouble::failing(self.scrub(&words)))?;
         let agreed = self.agree(revision, posted.headers.get(SESSION_ID).cloned());
@@ -184,7 +185,7 @@ impl Shared {
         };
         let posted = self.exchange(&outgoing, None, Repeat::ReadOnly, None).await?;
         if posted.status.is_server_error() || posted.status.is_redirection() {
-            return Err(Trouble::failing(self.scrub(&posted.words())));
+            return Err(Trouble::failing(self.scrub(&posted.words())).of_status(posted.status));
         }
         Ok(posted)
     }

@@ -179,6 +179,15 @@ async fn a_refused_credential_and_refused_rights_are_told_apart() {
 }
 
 #[tokio::test]
+async fn what_is_forbidden_is_told_by_the_status_and_not_by_words() {
+    for (status, forbidden) in [(403, true), (500, false)] {
+        let server = StandIn::serve(move |_| answer(status, "text/plain", "status 403")).await;
+        let trouble = server.upstream(hurried().0).list().await.unwrap_err();
+        assert_eq!((trouble.status, trouble.is_forbidden()), (Some(status), forbidden));
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_is_unreachable_and_then_left_alone() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/mcp", listener.local_addr().unwrap());
