@@ -90,9 +90,13 @@ async fn a_second_signal_ends_a_server_that_still_has_work_in_hand() {
         if message == "listening" {
             let address = line["address"].as_str().unwrap();
             let mut open = tokio::net::TcpStream::connect(address).await.unwrap();
-            // A whole request first, so that the server has the connection; then half of one, which it waits for.
-            open.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health HTTP").await.unwrap();
-            open.read_exact(&mut [0; 12]).await.unwrap();
+            // A body that never comes: the server asks for it, so it has the request in hand, and waits.
+            let head = "POST /v1/orgs/local/playbooks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                        Content-Length: 100\r\nExpect: 100-continue\r\n\r\n";
+            open.write_all(head.as_bytes()).await.unwrap();
+            let mut asked = [0; 12];
+            open.read_exact(&mut asked).await.unwrap();
+            assert_eq!(&asked, b"HTTP/1.1 100");
             half = Some(open);
             send(&server, Signal::TERM);
         } else if message.starts_with("stopping") {

@@ -71,6 +71,9 @@ pub struct Shown {
     pub kind: ServerType,
     /// The server's host in ASCII form.
     pub host: String,
+    /// The same with its port, for the page alone.
+    #[serde(skip)]
+    pub host_and_port: String,
     /// The provider, or null.
     pub provider: Option<String>,
     /// The provider's picture, or null.
@@ -217,6 +220,7 @@ async fn shown(context: &Context, record: &Record) -> Result<Shown> {
         title: record.title.clone(),
         kind: record.kind,
         host: record.host(),
+        host_and_port: record.host_and_port(),
         provider: record.provider.clone(),
         icon: None,
         playbooks,
