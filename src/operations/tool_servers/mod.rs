@@ -4,7 +4,6 @@ mod arguments;
 pub mod dry_run;
 pub mod execute;
 pub mod introspect;
-mod paging;
 pub mod search;
 pub mod search_in_playbook;
 mod shown;

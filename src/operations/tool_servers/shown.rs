@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::paging::Bound;
 use crate::app::App;
 use crate::clock;
 use crate::config::{Adders, Playbooks};
 use crate::connections::catalogue::{Kind, Rules, Shown, variable};
-use crate::error::Result;
+use crate::error::{Problem, Result};
 use crate::identity::{Caller, Permission};
 use crate::operations::words::cut;
 use crate::operations::{Offer, connections};
+use crate::store::page::{Cursor, Limit, Subject};
 use crate::tool_servers::openapi::{Totals, Unusable};
 use crate::tool_servers::search::{self, Asked, Match};
 use crate::tool_servers::upstream::Hints;
@@ -155,9 +155,9 @@ pub(super) struct Page<'a> {
     pub(super) app: &'a App,
     pub(super) caller: &'a Caller,
     pub(super) terms: &'a str,
-    pub(super) limit: usize,
-    pub(super) cursor: Option<&'a str>,
-    pub(super) bound: Bound,
+    pub(super) limit: Limit,
+    pub(super) cursor: Cursor,
+    pub(super) subject: Subject,
     /// The org's route, which tells playbooks and providers.
     pub(super) of_org: bool,
     pub(super) one_server: bool,
@@ -167,8 +167,9 @@ impl Page<'_> {
     /// The page.
     pub(super) fn show(&self, asked: &[Asked], every_provider: &[Option<String>]) -> Result<Output> {
         let matches = search::matches(asked, self.terms);
-        let from = self.bound.from(self.cursor)?;
-        let end = (from + self.limit).min(matches.len());
+        let lists = search::lists_digest(asked);
+        let from = self.from(&lists)?;
+        let end = from.saturating_add(self.limit.rows()).min(matches.len());
         let page = matches.get(from..end).unwrap_or_default();
         let has_more = end < matches.len();
         let mut servers_matching: Vec<usize> = matches.iter().map(|found| found.server).collect();
@@ -186,13 +187,28 @@ impl Page<'_> {
             did_you_mean: nothing.then(|| search::alike(asked, self.terms)),
             total: matches.len(),
             has_more,
-            next_cursor: has_more.then(|| self.bound.cursor(end)).transpose()?,
+            next_cursor: has_more.then(|| self.subject.cursor(&(&lists, end))).transpose()?,
             servers_matching: servers_matching.len(),
             any_server: !asked.is_empty(),
             people_may_add: self.app.access.is_local() && self.app.settings.connections.add == Adders::People,
         };
         output.shorten()?;
         Ok(output)
+    }
+
+    /// How many tools the pages before showed; their ranks hold for the lists of then alone.
+    ///
+    /// # Errors
+    /// `invalid_input` at `/cursor`.
+    fn from(&self, lists: &str) -> Result<usize> {
+        match self.cursor.read::<(String, usize)>(&self.subject)? {
+            None => Ok(0),
+            Some((of, from)) if of == lists => Ok(from),
+            Some(_) => Err(Problem::invalid(
+                "/cursor",
+                "is out of date: the tools changed meanwhile; begin again without a cursor",
+            )),
+        }
     }
 
     /// The servers of the page's tools in the order of their best; on the first page those of a matching name and the

@@ -97,6 +97,23 @@ async fn pages_follow_one_another_and_end() {
 }
 
 #[tokio::test]
+async fn a_cursor_counts_for_its_own_search_and_lists_alone() {
+    let house = House::build().await;
+    let first = house.run("search", json!({ "limit": 2, "terms": "contact" })).await.unwrap();
+    let next = |terms| house.run("search", json!({ "limit": 100, "terms": terms, "cursor": first["next_cursor"] }));
+    let words = |refused: Result<Value>| {
+        let issue = refused.unwrap_err().issues()[0].clone();
+        assert_eq!(issue.pointer, "/cursor");
+        issue.detail
+    };
+    next("contact").await.unwrap();
+    assert!(words(next("note").await).contains("other filters"));
+    let entry = json!({ "url": format!("{}/mcp", house.upstream.base) });
+    house.run("add_connection", json!({ "name": "desk", "type": "mcp", "entry": entry })).await.unwrap();
+    assert!(words(next("contact").await).contains("the tools changed meanwhile"));
+}
+
+#[tokio::test]
 async fn an_unreachable_server_is_shown_as_such_and_its_last_list_still_searched() {
     let house = House::build().await;
     house.run("search_in_playbook", json!({})).await.unwrap();
