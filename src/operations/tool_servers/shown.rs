@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::clock;
-use crate::config::{Adders, Playbooks};
-use crate::connections::catalogue::{Kind, Rules, Shown, variable};
+use crate::config::Playbooks;
 use crate::error::{Problem, Result};
 use crate::identity::{Caller, Permission};
 use crate::operations::words::cut;
@@ -175,7 +174,7 @@ impl Page<'_> {
         let mut servers_matching: Vec<usize> = matches.iter().map(|found| found.server).collect();
         servers_matching.sort_unstable();
         servers_matching.dedup();
-        let (providers, more_providers) = match self.of_org && !self.one_server && self.may_add() {
+        let (providers, more_providers) = match self.of_org && !self.one_server && connections::can_add(&Offer { app: self.app, caller: self.caller }) {
             true => self.providers(every_provider),
             false => (None, None),
         };
@@ -190,7 +189,7 @@ impl Page<'_> {
             next_cursor: has_more.then(|| self.subject.cursor(&(&lists, end))).transpose()?,
             servers_matching: servers_matching.len(),
             any_server: !asked.is_empty(),
-            people_may_add: self.app.access.is_local() && self.app.settings.connections.add == Adders::People,
+            people_may_add: self.app.people_may_add(),
         };
         output.shorten()?;
         Ok(output)
@@ -282,31 +281,14 @@ impl Page<'_> {
         }
     }
 
-    /// Whether this caller may add a connection: a person who may write in an org whose people may.
-    fn may_add(&self) -> bool {
-        let offer = Offer { app: self.app, caller: self.caller };
-        self.caller.may(Permission::OrgWrite) && connections::may_add(&offer).is_ok()
-    }
-
     /// Providers with a way that is offered and without a server.
     fn providers(&self, served: &[Option<String>]) -> (Option<Vec<ProviderShown>>, Option<usize>) {
-        let settings = &self.app.settings;
-        let rules = Rules {
-            kinds: settings.connections.kinds.iter().map(|kind| kind_of(*kind)).collect(),
-            providers: Shown::parse(&settings.connections.providers.join(",")),
-            variables: !settings.connections.variables.is_empty(),
-        };
-        let found = self.app.connections.catalogue().find(self.terms).into_iter().filter(|provider| {
+        let connections = &self.app.connections;
+        let rules = connections.way_rules();
+        let is_set = |variable: &str| connections.is_set(variable);
+        let found = connections.catalogue().find(self.terms).into_iter().filter(|provider| {
             let is_served = served.iter().flatten().any(|name| *name == provider.name);
-            let is_set = |name: &str| {
-                let mut values = provider.ways.iter().flat_map(|way| &way.values);
-                values.any(|value| {
-                    variable(&provider.name, &value.name) == name
-                        && settings.provider_values.value(&provider.name, &value.name).is_some()
-                })
-            };
-            let offered = provider.ways(&is_set, &rules).any(|(_, offered)| offered);
-            !is_served && offered
+            !is_served && provider.ways(&is_set, &rules).any(|(_, offered)| offered)
         });
         let mut all: Vec<ProviderShown> = found
             .map(|provider| ProviderShown {
@@ -318,16 +300,6 @@ impl Page<'_> {
         let more = all.len().saturating_sub(PROVIDERS);
         all.truncate(PROVIDERS);
         (Some(all), (more > 0).then_some(more))
-    }
-}
-
-const fn kind_of(kind: crate::config::CredentialKind) -> Kind {
-    use crate::config::CredentialKind;
-    match kind {
-        CredentialKind::Authorization => Kind::Authorization,
-        CredentialKind::Secret => Kind::Secret,
-        CredentialKind::ClientCredentials => Kind::ClientCredentials,
-        CredentialKind::Reference => Kind::Reference,
     }
 }
 

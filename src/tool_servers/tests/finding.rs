@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::house::{House, refused};
 use super::stand_in::{SECRET, StandIn};
 use crate::config::Permission;
+use crate::error::Result;
 use crate::identity::{Caller, Permissions, Playbooks, Who};
 
 fn names(output: &Value) -> Vec<String> {
