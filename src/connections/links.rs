@@ -5,6 +5,7 @@ use serde_json::json;
 use super::changes::event;
 use super::record::{Record, Status};
 use super::{Because, Connections};
+use crate::digest::sha256_hex;
 use crate::egress;
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed};
@@ -85,7 +86,7 @@ impl Link {
 
 /// SHA-256 of a link, in hexadecimal: all that is kept of it.
 pub fn digest(link: &str) -> String {
-    crate::identity::keys::hex(&crate::identity::keys::sha256(link))
+    sha256_hex(link)
 }
 
 /// One refusal for a link that is unknown, ended, or somebody else's org's.

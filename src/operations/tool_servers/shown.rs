@@ -174,7 +174,10 @@ impl Page<'_> {
         let mut servers_matching: Vec<usize> = matches.iter().map(|found| found.server).collect();
         servers_matching.sort_unstable();
         servers_matching.dedup();
-        let (providers, more_providers) = match self.of_org && !self.one_server && connections::can_add(&Offer { app: self.app, caller: self.caller }) {
+        let (providers, more_providers) = match self.of_org
+            && !self.one_server
+            && connections::can_add(&Offer { app: self.app, caller: self.caller })
+        {
             true => self.providers(every_provider),
             false => (None, None),
         };

@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::ToolServers;
 use super::check::{Found, Refusal};
-use super::tool::hex;
 use super::upstream::Because;
 use crate::clock;
 use crate::error::{Problem, Reason, Result};
@@ -310,9 +309,4 @@ fn shortened(mut text: String) -> String {
         text.push_str(&format!("\n\n[Cut here; the whole text has {whole} bytes.]"));
     }
     text
-}
-
-/// SHA-256 in lower-case hexadecimal digits.
-fn sha256(bytes: &[u8]) -> String {
-    hex(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes).as_ref())
 }
