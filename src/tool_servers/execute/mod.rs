@@ -224,7 +224,10 @@ impl ToolServers {
                 let told = started.answer(Told {
                     outcome: if because == "timed_out" { Outcome::TimedOut } else { Outcome::ServerFailure },
                     text: trouble.detail,
+                    answer: None,
+                    result_bytes: None,
                     duration_ms,
+                    http: None,
                     server_request_id: trouble.server_request_id.map(|id| scrubber.text(&id)),
                     retry_after_ms: match trouble.because {
                         Because::RateLimited { retry_after } => {
@@ -232,7 +235,6 @@ impl ToolServers {
                         }
                         _ => None,
                     },
-                    ..Told::default()
                 });
                 ended.kept = started.kept(&told);
                 (ended, Ok(told))
@@ -251,7 +253,6 @@ impl ToolServers {
 }
 
 /// What differs between answers.
-#[derive(Default)]
 struct Told {
     outcome: Outcome,
     text: String,
@@ -261,13 +262,6 @@ struct Told {
     http: Option<Http>,
     server_request_id: Option<String>,
     retry_after_ms: Option<u64>,
-}
-
-impl Default for Outcome {
-    /// The careful one.
-    fn default() -> Self {
-        Self::ServerFailure
-    }
 }
 
 impl Started {
