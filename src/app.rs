@@ -126,8 +126,12 @@ impl App {
 
     /// Whether a tool may change something outside: any tool server is configured, or people may add connections.
     pub fn tools_may_change(&self) -> bool {
-        let people_may_add = self.access.is_local() && self.settings.connections.add == Adders::People;
-        people_may_add || !self.settings.tool_servers.is_empty()
+        self.people_may_add() || !self.settings.tool_servers.is_empty()
+    }
+
+    /// Whether people may add connections here: somebody must be there to approve them, and the operator must let people.
+    pub fn people_may_add(&self) -> bool {
+        self.access.is_local() && self.settings.connections.add == Adders::People
     }
 
     /// Whether the server can serve: the database answers and the secrets' canary opens (decision D16).

@@ -14,6 +14,7 @@ pub mod app;
 pub mod config;
 pub mod connections;
 pub mod demo;
+pub mod digest;
 pub mod egress;
 pub mod guides;
 pub mod http;

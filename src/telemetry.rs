@@ -116,11 +116,7 @@ fn escaped(secret: &str) -> Vec<String> {
     [json, debug, both].into_iter().flatten().filter(|text| text != secret).collect()
 }
 
-/// `text` as one line of at most [`LONGEST_VALUE`] characters, line breaks and control characters escaped.
-pub fn value(text: &str) -> String {
-    one_line(text, LONGEST_VALUE)
-}
-
+/// `text` as one line of at most `most` characters, line breaks and control characters escaped.
 fn one_line(text: &str, most: usize) -> String {
     let mut line = String::with_capacity(text.len().min(most));
     for c in text.chars().take(most) {
@@ -340,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_value_is_one_line() {
-        assert_eq!(value("a\nb\tc"), "a\\nb\\tc");
-        assert_eq!(value(&"ä".repeat(2_001)).chars().count(), 2_001);
+        assert_eq!(one_line("a\nb\tc", LONGEST_VALUE), "a\\nb\\tc");
+        assert_eq!(one_line(&"ä".repeat(2_001), LONGEST_VALUE).chars().count(), 2_001);
     }
 }

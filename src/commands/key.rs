@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use playmaker::clock;
 use playmaker::config::{self, ApiKey, Environment};
+use playmaker::digest::hex;
 use playmaker::identity::keys;
 use playmaker::ids::{Ids, SystemEntropy};
 
@@ -50,7 +51,7 @@ pub(super) fn run(command: Command) -> Outcome {
 
 /// The entry, read as the server will read it: what it would refuse is refused here, in the same words.
 fn checked(asked: &Create, sha256: &[u8; 32]) -> Result<ApiKey, String> {
-    let digest = keys::hex(sha256);
+    let digest = hex(sha256);
     let mut entry = json!({
         "id": asked.id.clone().unwrap_or_else(|| format!("key-{}", &digest[..8])),
         "org": asked.org,

@@ -11,20 +11,7 @@ use super::tool_servers::{Process, Remote, Target, ToolServer};
 use super::tool_servers_file::{TypeWritten, Written};
 use super::tool_servers_openapi::{OF_OPENAPI, open_api};
 use super::{Environment, names, references, written_out};
-
-/// Headers that belong to the message or to MCP itself, not to an entry.
-const OUR_HEADERS: [&str; 10] = [
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-    "te",
-    "trailer",
-    "upgrade",
-    "expect",
-    "content-type",
-];
+use crate::egress::header_of_message;
 
 /// Reads and checks every entry.
 pub(super) fn read(given: &Given, environment: &Environment) -> Result<BTreeMap<String, ToolServer>, Refusal> {
@@ -154,8 +141,7 @@ fn headers(
 ) -> Result<BTreeMap<String, Secret>, Fault> {
     let mut headers = BTreeMap::new();
     for (name, text) in written {
-        let low = name.to_ascii_lowercase();
-        let ours = OUR_HEADERS.contains(&low.as_str()) || low.starts_with("mcp-") || low.starts_with("proxy-");
+        let ours = header_of_message(&name) || name.eq_ignore_ascii_case("content-type");
         if ours || http::HeaderName::from_bytes(name.as_bytes()).is_err() {
             let expected = "the name of a header that is neither MCP's nor the message's own";
             return Err(Fault::at_key(&["headers", &name], expected));
@@ -164,7 +150,7 @@ fn headers(
         if http::HeaderValue::from_str(value.expose()).is_err() {
             return Err(Fault::at(&["headers", &name], "text without line breaks"));
         }
-        if headers.insert(low, value).is_some() {
+        if headers.insert(name.to_ascii_lowercase(), value).is_some() {
             return Err(Fault::at_key(&["headers", &name], "each header once, whatever its case"));
         }
     }

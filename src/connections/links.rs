@@ -6,6 +6,7 @@ use super::changes::event;
 use super::record::{Record, Status};
 use super::secrets::Trouble;
 use super::{Because, Connections};
+use crate::digest::sha256_hex;
 use crate::egress;
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed};
@@ -90,7 +91,7 @@ impl Link {
 
 /// SHA-256 of a link, in hexadecimal: all that is kept of it.
 pub fn digest(link: &str) -> String {
-    crate::identity::keys::hex(&crate::identity::keys::sha256(link))
+    sha256_hex(link)
 }
 
 /// One refusal for a link that is unknown, ended, or somebody else's org's.

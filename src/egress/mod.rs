@@ -22,6 +22,6 @@ pub use body::Body;
 pub use client::Client;
 pub use exchange::{Limits, Provenance, Redirects, Request, Response};
 pub use failure::{BuildError, Failure};
-pub use headers::header_forbidden;
+pub use headers::{header_forbidden, header_of_message};
 pub use policy::{HostRules, Policy, ProxySettings};
 pub use resolver::{Resolver, SystemResolver};

@@ -1,9 +1,9 @@
 //! Guides as resources of MCP: `guide://<name>` (`mcp.md` 8).
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde::Serialize;
 
 use super::{ALL, Guide, find};
+use crate::digest::{hex, sha256};
 
 /// What every guide is written in.
 pub const MEDIA_TYPE: &str = "text/markdown";
@@ -55,8 +55,7 @@ pub fn read(uri: &str) -> Option<ResourceText> {
 
 impl Resource {
     fn of(guide: &Guide) -> Self {
-        let hash = digest(&SHA256, guide.text.as_bytes());
-        let shown: String = hash.as_ref().iter().take(DIGEST).map(|byte| format!("{byte:02x}")).collect();
+        let shown: String = hex(&sha256(guide.text)[..DIGEST]);
         Self {
             uri: address(guide),
             name: guide.name,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Caller, Permissions, Who};
 use crate::config::{self, ApiKey};
+use crate::digest::sha256;
 
 /// The ways in that are open.
 pub enum Access {
@@ -82,7 +83,7 @@ impl Keys {
         if !super::keys::is_possible(text) {
             return None;
         }
-        let known = self.0.get(&super::keys::sha256(text))?;
+        let known = self.0.get(&sha256(text))?;
         let ended = known.expires_at_ms.is_some_and(|end| now_ms >= end);
         (!ended).then(|| known.caller.clone())
     }

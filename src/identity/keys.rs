@@ -3,10 +3,10 @@
 //! A made key is `pmk_`, 43 base62 characters (256 bits), and 6 of checksum, so that a secret scanner can tell one
 //! offline: `pmk_[0-9A-Za-z]{49}`. Only its SHA-256 digest is kept.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use crate::config::{ApiKey, Playbooks, Secret, UsageLimit, UsagePeriod};
+use crate::digest::{hex, sha256};
 use crate::ids::{Ids, base62_number};
 
 const PREFIX: &str = "pmk_";
@@ -63,18 +63,6 @@ pub fn is_possible(text: &str) -> bool {
         return checksum_ok(text);
     }
     (20..=256).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// The digest a key is kept and found by.
-pub fn sha256(text: &str) -> [u8; 32] {
-    let mut out = [0; 32];
-    out.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
-    out
-}
-
-/// A digest as 64 lower-case hex digits.
-pub fn hex(sha256: &[u8; 32]) -> String {
-    sha256.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The entry of `api_keys` that lets a key in, as `playmaker key create` prints it.

@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::digest::sha256;
 use crate::error::{Problem, Result};
 
 /// Rows of a page when nothing is asked.
@@ -117,7 +117,7 @@ impl Subject {
     /// The list that `list` names, narrowed by `parts`. Parts are told apart, so `["a", "b"]` is not `["ab"]`.
     pub fn of(list: &str, parts: &[&str]) -> Self {
         let text = serde_json::json!([list, parts]).to_string();
-        Self(URL_SAFE_NO_PAD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..16]))
+        Self(URL_SAFE_NO_PAD.encode(&sha256(text)[..16]))
     }
 
     /// The cursor after the row of `key`.

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use aws_lc_rs::digest;
 use axum::body::Body;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, StatusCode};
 
 use super::response::Response;
+use crate::digest::{hex, sha256};
 
 /// The path under which assets are served; what follows it is the name given to [`asset`].
 pub const ASSETS_PATH: &str = "/static/";
@@ -34,8 +34,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
 });
 
 fn embed(name: &'static str, content_type: &'static str, content: &'static [u8]) -> Asset {
-    let digest = digest::digest(&digest::SHA256, content);
-    let short: String = digest.as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let short: String = hex(&sha256(content)[..6]);
     let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
     Asset { name, url: format!("{ASSETS_PATH}{stem}-{short}.{end}"), content_type, content }
 }

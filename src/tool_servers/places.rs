@@ -22,6 +22,8 @@ const WAITING: usize = 256;
 const WAIT: Duration = Duration::from_secs(10);
 /// Orgs kept without a call in flight before they are forgotten.
 const IDLE_ORGS: usize = 4_096;
+/// Servers of an org kept without a call before they are forgotten.
+const IDLE_SERVERS: usize = 256;
 
 /// No place came free in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,10 @@ impl Places {
 impl Org {
     fn server(&self, server: &str, is_process: bool) -> Arc<Semaphore> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if servers.len() > IDLE_SERVERS {
+            // Calls in flight and those that wait hold on to theirs.
+            servers.retain(|_, places| Arc::strong_count(places) > 1);
+        }
         let places = if is_process { PER_PROCESS } else { PER_SERVER };
         servers.entry(server.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(places))).clone()
     }
@@ -143,6 +149,20 @@ mod tests {
         }
         assert!(at_once(&places, "acme", "another").await.is_none());
         assert!(at_once(&places, "globex", "crm").await.is_some());
+    }
+
+    #[tokio::test]
+    async fn servers_nobody_calls_are_forgotten_and_the_others_keep_their_count() {
+        let places = Places::default();
+        let mut held = Vec::new();
+        for _ in 0..PER_SERVER {
+            held.push(at_once(&places, "acme", "crm").await.unwrap());
+        }
+        for call in 0..3 * IDLE_SERVERS {
+            assert!(at_once(&places, "acme", &format!("s{call}")).await.is_some());
+        }
+        assert!(places.org("acme").servers.lock().unwrap().len() <= IDLE_SERVERS + 1);
+        assert!(at_once(&places, "acme", "crm").await.is_none());
     }
 
     #[tokio::test]

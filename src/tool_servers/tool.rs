@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::openapi::{self, Document, Totals, Unusable};
 use super::scrub::Scrubber;
 use super::upstream::{Hints, ListedTool, Listing};
+use crate::digest::hex;
 use crate::error::Issue;
 
 /// A tool that its server lists. Its texts and schemas are scrubbed.
@@ -193,7 +194,7 @@ impl List {
             unusable: Vec::new(),
             document_stale_since: None,
             read_at: now_ms,
-            digest: hex(digest.finish().as_ref()),
+            digest: hex(digest.finish()),
             bytes,
             fresh_until: now_ms.saturating_add(fresh_ms),
             as_of_change: 0,
@@ -224,9 +225,4 @@ impl List {
     pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.by_name.get(name).map(|index| &self.tools[*index])
     }
-}
-
-/// Bytes in lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

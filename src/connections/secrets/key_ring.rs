@@ -20,7 +20,7 @@ const MAX_KEY_ID: usize = 32;
 const CANARY: &[u8] = b"playmaker";
 
 /// Where the canary record belongs; no org can have an empty id.
-const CANARY_PLACE: Place<'static> = Place { org: "", record: "canary", version: 1, field: "canary" };
+pub(super) const CANARY_PLACE: Place<'static> = Place { org: "", record: "canary", version: 1, field: "canary" };
 
 /// One key-encryption key.
 pub(super) struct Key {
@@ -105,14 +105,6 @@ impl KeyRing {
             super::key_id_of(sealed).unwrap_or("of an unknown id"),
             self.key_ids().join(", "),
         )))
-    }
-
-    /// The canary under the current key, or `None` when it is already.
-    ///
-    /// # Errors
-    /// As [`KeyRing::open`].
-    pub fn rewrap_canary(&self, sealed: &str) -> Result<Option<String>, Error> {
-        self.rewrap(CANARY_PLACE, sealed)
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {

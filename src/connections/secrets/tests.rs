@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
+use super::key_ring::CANARY_PLACE;
 use super::{Error, KeyRing, Place, key_id_of};
 use crate::ids::{Ids, SystemEntropy};
 
@@ -97,7 +98,7 @@ fn the_canary_refuses_a_wrong_key_and_names_ids_alone() {
     assert!(words.contains("the key a") && words.contains("(b)"), "{words}");
     assert!(!words.contains(&STANDARD.encode([2_u8; 32])));
     let both = ring(&[("b", 2), ("a", 1)]);
-    let moved = both.rewrap_canary(&canary).unwrap().unwrap();
+    let moved = both.rewrap(CANARY_PLACE, &canary).unwrap().unwrap();
     assert!(ring(&[("b", 2)]).check_canary(&moved).is_ok());
 }
 

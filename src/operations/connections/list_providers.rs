@@ -90,8 +90,7 @@ impl Operation for ListProviders {
 
     async fn run(context: Context, _: Input) -> Result<Output> {
         let app = &context.app;
-        let may_add =
-            super::may_add(&Offer { app, caller: &context.caller }).is_ok() && context.caller.may(Permission::OrgWrite);
+        let may_add = super::can_add(&Offer { app, caller: &context.caller });
         let living = app.connections.living(context.org()).await?;
         let providers = app.connections.catalogue().all();
         let providers = providers.into_iter().map(|provider| {

@@ -7,23 +7,28 @@ pub mod list_providers;
 pub mod remove_connection;
 
 use super::{Context, Offer};
-use crate::config::Adders;
 use crate::connections::{Record, View};
 use crate::error::{Problem, Result};
+use crate::identity::Permission;
 
 /// Whether a caller may add connections here at all (`connections.md` 3.1).
 pub fn may_add(offer: &Offer<'_>) -> Result<()> {
     let refuse = |words: &'static str| Err(Problem::forbidden(words).challenge(None));
-    if offer.app.access.local_caller().is_none() {
+    if !offer.app.access.is_local() {
         return refuse("This server signs nobody in, so nobody could approve a connection.");
     }
     if !offer.caller.is_person() {
         return refuse("A connection is added by a person. Sign in to add one.");
     }
-    match offer.app.settings.connections.add {
-        Adders::People => Ok(()),
-        Adders::Admins | Adders::Nobody => refuse("Whoever runs the server does not let people add connections."),
+    if !offer.app.people_may_add() {
+        return refuse("Whoever runs the server does not let people add connections.");
     }
+    Ok(())
+}
+
+/// Whether the caller can add connections: it may here, and may write in the org.
+pub(super) fn can_add(offer: &Offer<'_>) -> bool {
+    offer.caller.may(Permission::OrgWrite) && may_add(offer).is_ok()
 }
 
 /// A connection as the caller sees it now.

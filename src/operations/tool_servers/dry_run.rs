@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::arguments::{self, Fault};
-use super::{SERVER_PATTERN, TOOL_PATTERN};
+use super::{SERVER_PATTERN, TOOL_PATTERN, checked};
 use crate::error::{Issue, Problem, Result};
 use crate::identity::Permission;
 use crate::operations::words::quoted;
@@ -113,11 +113,9 @@ impl Operation for DryRun {
 
     async fn run(context: Context, input: Input) -> Result<Output> {
         let Input { server, tool, arguments } = input;
-        let (checks, found) = context.app.tool_servers.check(context.org(), &context.playbook, &server, &tool).await?;
-        let found = match found {
-            Ok(found) => found,
-            Err(refusal) => return Err(refusal.problem(&server, &tool).with("checks", serde_json::to_value(&checks)?)),
-        };
+        let (checks, found) = checked(&context, &server, &tool).await?;
+        let shown = serde_json::to_value(&checks)?;
+        let found = found.map_err(|problem| problem.with("checks", shown))?;
         let playbook = playbooks::find(&context.app.ledger, context.org(), &context.playbook).await?;
         let playbook_active = playbook.is_some_and(|playbook| playbook.status == Status::Active);
         let permission = context.caller.may(Permission::PlaybookWrite);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{SERVER_PATTERN, TOOL_PATTERN, arguments, words};
+use super::{SERVER_PATTERN, TOOL_PATTERN, arguments, found, words};
 use crate::error::{Problem, Result};
 use crate::identity::Permission;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
@@ -68,8 +68,7 @@ impl Operation for Execute {
         if let Some(answer) = servers.recorded_answer(&call).await? {
             return Ok(answer);
         }
-        let (_, found) = servers.check(&call.org, &call.playbook, &call.server, &call.tool).await?;
-        let found = found.map_err(|refusal| refusal.problem(&call.server, &call.tool))?;
+        let found = found(&context, &call.server, &call.tool).await?;
         let faults = arguments::faults(&found, &call.arguments);
         if !faults.is_empty() {
             return Err(Problem::invalid_all(faults));

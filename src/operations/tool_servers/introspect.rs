@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{SERVER_PATTERN, TOOL_PATTERN, words};
+use super::{SERVER_PATTERN, TOOL_PATTERN, found, words};
 use crate::error::Result;
 use crate::identity::Permission;
 use crate::operations::words::quoted;
@@ -91,9 +91,7 @@ impl Operation for Introspect {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output> {
-        let servers = &context.app.tool_servers;
-        let (_, found) = servers.check(context.org(), &context.playbook, &input.server, &input.tool).await?;
-        let found = found.map_err(|refusal| refusal.problem(&input.server, &input.tool))?;
+        let found = found(&context, &input.server, &input.tool).await?;
         let (server, tool) = (&found.server, &found.tool);
         let operation = tool.operation();
         Ok(Output {

@@ -3,17 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::paging::Bound;
 use super::shown::{Output, Page};
 use super::{SERVER_PATTERN, words};
 use crate::error::{Problem, Result};
 use crate::identity::{Permission, Playbooks};
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Offer, Operation, Scope, Tool};
 use crate::playbooks;
-use crate::tool_servers::search::lists_digest;
-
-/// How many tools a page has where nothing is said.
-const LIMIT: usize = 20;
+use crate::store::page::{Cursor, Limit, Subject};
 
 /// The operation.
 pub struct Search;
@@ -31,20 +27,18 @@ pub struct Input {
     /// One server's name, to keep that one alone.
     #[schemars(regex(pattern = SERVER_PATTERN))]
     server: Option<String>,
-    /// How many tools a page has; 20 when left out.
-    #[schemars(range(min = 1, max = 100))]
-    limit: Option<usize>,
-    /// The next_cursor of the page before.
-    #[schemars(length(max = 1024))]
-    cursor: Option<String>,
+    #[serde(default)]
+    limit: Limit,
+    #[serde(default)]
+    cursor: Cursor,
 }
 
 /// What both searches share.
 pub(super) struct Asking {
     pub(super) terms: Option<String>,
     pub(super) server: Option<String>,
-    pub(super) limit: Option<usize>,
-    pub(super) cursor: Option<String>,
+    pub(super) limit: Limit,
+    pub(super) cursor: Cursor,
 }
 
 impl Operation for Search {
@@ -117,30 +111,16 @@ pub(super) async fn run(context: &Context, playbook: Option<&str>, asking: Askin
         }
     }
     let asked = tool_servers.ask(servers).await;
-    let bound = Bound {
-        asked: digest(&[
-            context.org(),
-            playbook.unwrap_or_default(),
-            &terms,
-            asking.server.as_deref().unwrap_or_default(),
-        ]),
-        lists: lists_digest(&asked),
-    };
+    let server = asking.server.as_deref().unwrap_or_default();
     let page = Page {
         app: &context.app,
         caller: &context.caller,
         terms: &terms,
-        limit: asking.limit.unwrap_or(LIMIT),
-        cursor: asking.cursor.as_deref(),
-        bound,
+        limit: asking.limit,
+        cursor: asking.cursor,
+        subject: Subject::of("tools", &[context.org(), playbook.unwrap_or_default(), &terms, server]),
         of_org,
         one_server: asking.server.is_some(),
     };
     page.show(&asked, &served)
-}
-
-fn digest(parts: &[&str]) -> String {
-    let text = serde_json::json!(parts).to_string();
-    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
-    digest.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,6 +9,7 @@ use super::{SERVER_PATTERN, words};
 use crate::error::Result;
 use crate::identity::Permission;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
+use crate::store::page::{Cursor, Limit};
 
 /// The operation.
 pub struct SearchInPlaybook;
@@ -23,12 +24,10 @@ pub struct Input {
     /// One server's name, to keep that one alone.
     #[schemars(regex(pattern = SERVER_PATTERN))]
     server: Option<String>,
-    /// How many tools a page has; 20 when left out.
-    #[schemars(range(min = 1, max = 100))]
-    limit: Option<usize>,
-    /// The next_cursor of the page before.
-    #[schemars(length(max = 1024))]
-    cursor: Option<String>,
+    #[serde(default)]
+    limit: Limit,
+    #[serde(default)]
+    cursor: Cursor,
 }
 
 impl Operation for SearchInPlaybook {

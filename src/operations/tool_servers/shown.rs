@@ -6,15 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::paging::Bound;
 use crate::app::App;
 use crate::clock;
-use crate::config::{Adders, Playbooks};
-use crate::connections::catalogue::{Kind, Rules, Shown, variable};
-use crate::error::Result;
+use crate::config::Playbooks;
+use crate::error::{Problem, Result};
 use crate::identity::{Caller, Permission};
 use crate::operations::words::cut;
 use crate::operations::{Offer, connections};
+use crate::store::page::{Cursor, Limit, Subject};
 use crate::tool_servers::openapi::{Totals, Unusable};
 use crate::tool_servers::search::{self, Asked, Match};
 use crate::tool_servers::upstream::Hints;
@@ -155,9 +154,9 @@ pub(super) struct Page<'a> {
     pub(super) app: &'a App,
     pub(super) caller: &'a Caller,
     pub(super) terms: &'a str,
-    pub(super) limit: usize,
-    pub(super) cursor: Option<&'a str>,
-    pub(super) bound: Bound,
+    pub(super) limit: Limit,
+    pub(super) cursor: Cursor,
+    pub(super) subject: Subject,
     /// The org's route, which tells playbooks and providers.
     pub(super) of_org: bool,
     pub(super) one_server: bool,
@@ -167,14 +166,18 @@ impl Page<'_> {
     /// The page.
     pub(super) fn show(&self, asked: &[Asked], every_provider: &[Option<String>]) -> Result<Output> {
         let matches = search::matches(asked, self.terms);
-        let from = self.bound.from(self.cursor)?;
-        let end = (from + self.limit).min(matches.len());
+        let lists = search::lists_digest(asked);
+        let from = self.from(&lists)?;
+        let end = from.saturating_add(self.limit.rows()).min(matches.len());
         let page = matches.get(from..end).unwrap_or_default();
         let has_more = end < matches.len();
         let mut servers_matching: Vec<usize> = matches.iter().map(|found| found.server).collect();
         servers_matching.sort_unstable();
         servers_matching.dedup();
-        let (providers, more_providers) = match self.of_org && !self.one_server && self.may_add() {
+        let (providers, more_providers) = match self.of_org
+            && !self.one_server
+            && connections::can_add(&Offer { app: self.app, caller: self.caller })
+        {
             true => self.providers(every_provider),
             false => (None, None),
         };
@@ -186,13 +189,28 @@ impl Page<'_> {
             did_you_mean: nothing.then(|| search::alike(asked, self.terms)),
             total: matches.len(),
             has_more,
-            next_cursor: has_more.then(|| self.bound.cursor(end)).transpose()?,
+            next_cursor: has_more.then(|| self.subject.cursor(&(&lists, end))).transpose()?,
             servers_matching: servers_matching.len(),
             any_server: !asked.is_empty(),
-            people_may_add: self.app.access.is_local() && self.app.settings.connections.add == Adders::People,
+            people_may_add: self.app.people_may_add(),
         };
         output.shorten()?;
         Ok(output)
+    }
+
+    /// How many tools the pages before showed; their ranks hold for the lists of then alone.
+    ///
+    /// # Errors
+    /// `invalid_input` at `/cursor`.
+    fn from(&self, lists: &str) -> Result<usize> {
+        match self.cursor.read::<(String, usize)>(&self.subject)? {
+            None => Ok(0),
+            Some((of, from)) if of == lists => Ok(from),
+            Some(_) => Err(Problem::invalid(
+                "/cursor",
+                "is out of date: the tools changed meanwhile; begin again without a cursor",
+            )),
+        }
     }
 
     /// The servers of the page's tools in the order of their best; on the first page those of a matching name and the
@@ -266,31 +284,14 @@ impl Page<'_> {
         }
     }
 
-    /// Whether this caller may add a connection: a person who may write in an org whose people may.
-    fn may_add(&self) -> bool {
-        let offer = Offer { app: self.app, caller: self.caller };
-        self.caller.may(Permission::OrgWrite) && connections::may_add(&offer).is_ok()
-    }
-
     /// Providers with a way that is offered and without a server.
     fn providers(&self, served: &[Option<String>]) -> (Option<Vec<ProviderShown>>, Option<usize>) {
-        let settings = &self.app.settings;
-        let rules = Rules {
-            kinds: settings.connections.kinds.iter().map(|kind| kind_of(*kind)).collect(),
-            providers: Shown::parse(&settings.connections.providers.join(",")),
-            variables: !settings.connections.variables.is_empty(),
-        };
-        let found = self.app.connections.catalogue().find(self.terms).into_iter().filter(|provider| {
+        let connections = &self.app.connections;
+        let rules = connections.way_rules();
+        let is_set = |variable: &str| connections.is_set(variable);
+        let found = connections.catalogue().find(self.terms).into_iter().filter(|provider| {
             let is_served = served.iter().flatten().any(|name| *name == provider.name);
-            let is_set = |name: &str| {
-                let mut values = provider.ways.iter().flat_map(|way| &way.values);
-                values.any(|value| {
-                    variable(&provider.name, &value.name) == name
-                        && settings.provider_values.value(&provider.name, &value.name).is_some()
-                })
-            };
-            let offered = provider.ways(&is_set, &rules).any(|(_, offered)| offered);
-            !is_served && offered
+            !is_served && provider.ways(&is_set, &rules).any(|(_, offered)| offered)
         });
         let mut all: Vec<ProviderShown> = found
             .map(|provider| ProviderShown {
@@ -302,16 +303,6 @@ impl Page<'_> {
         let more = all.len().saturating_sub(PROVIDERS);
         all.truncate(PROVIDERS);
         (Some(all), (more > 0).then_some(more))
-    }
-}
-
-const fn kind_of(kind: crate::config::CredentialKind) -> Kind {
-    use crate::config::CredentialKind;
-    match kind {
-        CredentialKind::Authorization => Kind::Authorization,
-        CredentialKind::Secret => Kind::Secret,
-        CredentialKind::ClientCredentials => Kind::ClientCredentials,
-        CredentialKind::Reference => Kind::Reference,
     }
 }
 

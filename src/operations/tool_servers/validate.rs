@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::arguments::{self, Fault};
-use super::{SERVER_PATTERN, TOOL_PATTERN};
+use super::{SERVER_PATTERN, TOOL_PATTERN, found};
 use crate::error::Result;
 use crate::identity::Permission;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
@@ -55,9 +55,7 @@ impl Operation for Validate {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output> {
-        let servers = &context.app.tool_servers;
-        let (_, found) = servers.check(context.org(), &context.playbook, &input.server, &input.tool).await?;
-        let found = found.map_err(|refusal| refusal.problem(&input.server, &input.tool))?;
+        let found = found(&context, &input.server, &input.tool).await?;
         let errors = arguments::told(arguments::faults(&found, &input.arguments));
         Ok(Output { valid: errors.is_empty(), errors })
     }

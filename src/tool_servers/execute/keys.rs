@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::lease::LEASE_MS;
-use super::{Answer, Call, Started, record, sha256};
+use super::{Answer, Call, Started, record};
+use crate::digest::sha256_hex;
 use crate::error::{Problem, Result};
 use crate::ledger::{Changed, Ledger};
 use crate::playbooks;
@@ -80,7 +81,7 @@ fn digests(call: &Call) -> Option<(String, String)> {
     let mut arguments = Value::Object(call.arguments.clone());
     arguments.sort_all_objects();
     let request = json!([call.server, call.tool, arguments]).to_string();
-    Some((sha256(key.as_bytes()), sha256(request.as_bytes())))
+    Some((sha256_hex(key), sha256_hex(request)))
 }
 
 /// The answer recorded under the call's key, if the same call ended.

@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::ToolServers;
 use super::check::{Found, Refusal};
-use super::tool::hex;
 use super::upstream::Because;
 use crate::clock;
 use crate::error::{Problem, Reason, Result};
@@ -225,7 +224,10 @@ impl ToolServers {
                 let told = started.answer(Told {
                     outcome: if because == "timed_out" { Outcome::TimedOut } else { Outcome::ServerFailure },
                     text: trouble.detail,
+                    answer: None,
+                    result_bytes: None,
                     duration_ms,
+                    http: None,
                     server_request_id: trouble.server_request_id.map(|id| scrubber.text(&id)),
                     retry_after_ms: match trouble.because {
                         Because::RateLimited { retry_after } => {
@@ -233,7 +235,6 @@ impl ToolServers {
                         }
                         _ => None,
                     },
-                    ..Told::default()
                 });
                 ended.kept = started.kept(&told);
                 (ended, Ok(told))
@@ -252,7 +253,6 @@ impl ToolServers {
 }
 
 /// What differs between answers.
-#[derive(Default)]
 struct Told {
     outcome: Outcome,
     text: String,
@@ -262,13 +262,6 @@ struct Told {
     http: Option<Http>,
     server_request_id: Option<String>,
     retry_after_ms: Option<u64>,
-}
-
-impl Default for Outcome {
-    /// The careful one.
-    fn default() -> Self {
-        Self::ServerFailure
-    }
 }
 
 impl Started {
@@ -310,9 +303,4 @@ fn shortened(mut text: String) -> String {
         text.push_str(&format!("\n\n[Cut here; the whole text has {whole} bytes.]"));
     }
     text
-}
-
-/// SHA-256 in lower-case hexadecimal digits.
-fn sha256(bytes: &[u8]) -> String {
-    hex(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes).as_ref())
 }

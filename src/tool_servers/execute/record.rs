@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Started, sha256};
+use super::{Answer, Started};
+use crate::digest::sha256_hex;
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed, Event, Ledger};
 use crate::on_connection;
@@ -44,13 +45,13 @@ pub(super) fn started(started: &Started) -> Event {
         data["read_only"] = true.into();
     }
     data["arguments_bytes"] = arguments.len().into();
-    data["arguments_sha256"] = sha256(&arguments).into();
+    data["arguments_sha256"] = sha256_hex(&arguments).into();
     data["content_kept"] = started.record_content.into();
     if started.record_content {
         data["arguments"] = Value::Object(call.arguments.clone());
     }
     if let Some(key) = &call.idempotency_key {
-        data["idempotency_key_sha256"] = sha256(key.as_bytes()).into();
+        data["idempotency_key_sha256"] = sha256_hex(key).into();
     }
     let mut event =
         Event::history(&call.playbook, stream(&started.call_id), "tool_execute_started", call.actor.clone(), data);

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::record::Ended;
 use super::{Answer, Http, Outcome, Started, Told};
+use crate::digest::sha256_hex;
 use crate::tool_servers::ToolServers;
 use crate::tool_servers::check::Found;
 use crate::tool_servers::http_api::HttpAnswer;
 use crate::tool_servers::live::Wire;
 use crate::tool_servers::openapi::Kind;
 use crate::tool_servers::scrub::Scrubber;
-use crate::tool_servers::tool::{Made, hex};
+use crate::tool_servers::tool::Made;
 use crate::tool_servers::upstream::{CallContext, Called, Trouble};
 
 /// For one call, its waits and repetitions included.
@@ -80,7 +80,7 @@ impl Sent {
             text: called.text,
             answer: called.answer,
             bytes: raw.len(),
-            sha256: hex(digest(&SHA256, raw.as_bytes()).as_ref()),
+            sha256: sha256_hex(&raw),
             http: None,
             server_request_id: called.server_request_id,
             retry_after_ms: None,
@@ -98,7 +98,7 @@ impl Sent {
             text: answer.outcome.text,
             answer: answer.outcome.answer,
             bytes: answer.body.len(),
-            sha256: hex(digest(&SHA256, &answer.body).as_ref()),
+            sha256: sha256_hex(&answer.body),
             http: Some(Http { status: answer.status, headers: answer.outcome.headers_shown.into_iter().collect() }),
             server_request_id: answer.request_id,
             retry_after_ms: retry_after.filter(|_| answer.status >= 500),

@@ -1,6 +1,5 @@
 //! What an answer means (sheet 6.11). 401 and 429 are dealt with before this is asked.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, StatusCode, header};
@@ -8,8 +7,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::bodies::{essence, is_json};
-use super::naming::hex;
 use super::tool::Tool;
+use crate::digest::sha256_hex;
 
 /// The most bytes given as base64.
 const BASE64: usize = 32 << 10;
@@ -128,7 +127,7 @@ fn bytes(essence: &str, body: &[u8]) -> (String, Option<Value>) {
     let mut answer = json!({
         "media_type": media_type,
         "bytes": body.len(),
-        "sha256": hex(digest(&SHA256, body).as_ref()),
+        "sha256": sha256_hex(body),
     });
     if body.len() <= BASE64 {
         answer["base64"] = STANDARD.encode(body).into();

@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::{Map, Value};
 
-use super::naming::hex;
 use super::request::{Body, pointer};
 use super::source::escape;
 use super::styles;
 use super::tool::{BodyForm, BodyPlan, Encoding, Parameter, Place, Style};
+use crate::digest::sha256_hex;
 use crate::error::Issue;
 
 impl BodyPlan {
@@ -145,7 +144,7 @@ fn multipart(
         all.extend_from_slice(part.head.as_bytes());
         all.extend_from_slice(&part.bytes);
     }
-    let boundary = format!("part-{}", &hex(digest(&SHA256, &all).as_ref())[..40]);
+    let boundary = format!("part-{}", &sha256_hex(&all)[..40]);
     let mut bytes = Vec::with_capacity(all.len() + parts.len() * 64);
     for part in parts {
         bytes.extend_from_slice(format!("--{boundary}\r\n{}\r\n", part.head).as_bytes());

@@ -1,8 +1,7 @@
 //! Names of tools (sheet 6.2): from the document's content alone, never from its order.
 
+use crate::digest::{hex, sha256};
 use std::collections::BTreeMap;
-
-use aws_lc_rs::digest::{SHA256, digest};
 
 /// The longest name.
 const LONGEST: usize = 128;
@@ -90,10 +89,5 @@ fn from_path(method: &str, path: &str) -> String {
 
 /// The first eight hexadecimal digits of SHA-256.
 pub(super) fn short_hash(text: &str) -> String {
-    hex(&digest(&SHA256, text.as_bytes()).as_ref()[..4])
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&sha256(text)[..4])
 }

@@ -10,39 +10,13 @@ use super::schema::Shapes;
 use super::security::{CredentialPlace, is_place};
 use super::source::Source;
 use super::tool::{Parameter, Place, Style};
+use crate::egress::header_forbidden;
 
 /// The longest property name.
 const LONGEST: usize = 64;
-/// Headers never taken from a tool argument (`connections` 16.5, sheet 6.4).
-const HEADERS_LEFT_OUT: [&str; 21] = [
-    "accept",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
-    "origin",
-    "referer",
-    "set-cookie",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-    "x-real-ip",
-    "proxy-authorization",
-    "proxy-authenticate",
-];
-const HEADER_STARTS_LEFT_OUT: [&str; 4] = ["proxy-", "mcp-", "sec-", "x-forwarded-"];
-
-/// Whether a header is never taken from an argument.
+/// Whether a header is never taken from an argument: those nobody gives, and those that follow from the operation.
 pub(super) fn is_left_out(header: &str) -> bool {
-    let header = header.to_ascii_lowercase();
-    HEADERS_LEFT_OUT.contains(&header.as_str()) || HEADER_STARTS_LEFT_OUT.iter().any(|start| header.starts_with(start))
+    header_forbidden(header) || ["accept", "content-type"].iter().any(|ours| header.eq_ignore_ascii_case(ours))
 }
 
 /// The names between braces of a path, in order.

@@ -12,8 +12,9 @@ use tokio::time::timeout;
 
 use super::ToolServers;
 use super::registry::{NotReady, Server};
-use super::tool::{List, Tool, hex};
+use super::tool::{List, Tool};
 use super::upstream::Trouble;
+use crate::digest::hex;
 use rank::Entry;
 
 /// For all servers together.
@@ -154,5 +155,5 @@ pub fn lists_digest(asked: &[Asked]) -> String {
             digest.update(b"\n");
         }
     }
-    hex(digest.finish().as_ref())[..16].to_owned()
+    hex(digest.finish())[..16].to_owned()
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::house::{House, refused};
 use super::stand_in::{SECRET, StandIn};
 use crate::config::Permission;
+use crate::error::Result;
 use crate::identity::{Caller, Permissions, Playbooks, Who};
 
 fn names(output: &Value) -> Vec<String> {
@@ -94,6 +95,23 @@ async fn pages_follow_one_another_and_end() {
     }
     assert_eq!(found.len(), 10);
     assert!(cursor.is_null() && found.is_sorted());
+}
+
+#[tokio::test]
+async fn a_cursor_counts_for_its_own_search_and_lists_alone() {
+    let house = House::build().await;
+    let first = house.run("search", json!({ "limit": 2, "terms": "contact" })).await.unwrap();
+    let next = |terms| house.run("search", json!({ "limit": 100, "terms": terms, "cursor": first["next_cursor"] }));
+    let words = |refused: Result<Value>| {
+        let issue = refused.unwrap_err().issues()[0].clone();
+        assert_eq!(issue.pointer, "/cursor");
+        issue.detail
+    };
+    next("contact").await.unwrap();
+    assert!(words(next("note").await).contains("other filters"));
+    let entry = json!({ "url": format!("{}/mcp", house.upstream.base) });
+    house.run("add_connection", json!({ "name": "desk", "type": "mcp", "entry": entry })).await.unwrap();
+    assert!(words(next("contact").await).contains("the tools changed meanwhile"));
 }
 
 #[tokio::test]

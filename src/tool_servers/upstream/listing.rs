@@ -233,7 +233,7 @@ fn levels(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unscrubbed;
+    use super::super::tests::unscrubbed;
     use super::*;
 
     fn read(pages: Vec<Value>) -> Result<Listing, Trouble> {

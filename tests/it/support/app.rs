@@ -9,9 +9,9 @@ use std::sync::Arc;
 use playmaker::app::{App, Surroundings};
 use playmaker::clock::ManualClock;
 use playmaker::config::{self, Environment};
+use playmaker::digest::sha256_hex;
 use playmaker::egress::SystemResolver;
 use playmaker::http;
-use playmaker::identity::keys;
 use playmaker::ids::{Ids, SystemEntropy};
 use playmaker::ledger::{Book, Row};
 use serde_json::{Value, json};
@@ -187,7 +187,7 @@ impl Key {
             "org": self.org,
             "permissions": self.permissions,
             "playbooks": playbooks,
-            "sha256": keys::hex(&keys::sha256(self.text)),
+            "sha256": sha256_hex(self.text),
         })
     }
 }
