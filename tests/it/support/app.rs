@@ -84,6 +84,7 @@ impl TestApp {
             account: ACCOUNT.to_owned(),
             address: listener.local_addr().unwrap(),
             resolver: Arc::new(SystemResolver),
+            log_secrets: playmaker::telemetry::SecretRegistry::new(),
         };
         let app = App::start(settings, surroundings).await.unwrap();
         tokio::spawn(http::serve(app.clone(), listener));
