@@ -21,7 +21,7 @@ use crate::json::{self, Fault};
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
 
 /// The deepest an input may nest.
-const DEEPEST: usize = 640;
+const DEEPEST: usize = crate::mcp::MAX_DEPTH;
 
 /// A route for each operation.
 pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
@@ -165,6 +165,7 @@ async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body
     })?;
     match (parsed.value, parsed.repeated) {
         (_, Some(field)) => {
+            let field: String = field.chars().take(64).collect();
             Err(Problem::new(Reason::BadRequest, format!("The field {field} is given twice in the body.")))
         }
         (Value::Object(fields), None) => Ok(fields),

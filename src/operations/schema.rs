@@ -43,19 +43,40 @@ impl InputSchema {
 
     /// Checks `input`, telling every fault at once.
     pub fn check(&self, input: &Value) -> Result<()> {
-        if self.checker.is_valid(input) {
-            return Ok(());
-        }
         let mut issues: Vec<Issue> = Vec::new();
-        for error in self.checker.iter_errors(input).take(MAX_ISSUES) {
-            issues_of(&error, &mut issues);
+        if !self.checker.is_valid(input) {
+            for error in self.checker.iter_errors(input).take(MAX_ISSUES) {
+                issues_of(&error, &mut issues);
+            }
         }
-        Err(Problem::invalid_all(issues))
+        storable(&self.schema, input, "", &mut issues);
+        if issues.is_empty() { Ok(()) } else { Err(Problem::invalid_all(issues)) }
     }
 
     /// The declared type of a field, to read a query's text by.
     pub fn field_type(&self, field: &str) -> Option<&str> {
         self.schema["properties"][field]["type"].as_str()
+    }
+}
+
+/// A text of a field may not hold NUL, which PostgreSQL cannot keep; both databases refuse it, so that they stay alike.
+/// Values of any form, such as a tool's arguments, are kept as JSON and may hold it.
+fn storable(schema: &Value, value: &Value, at: &str, issues: &mut Vec<Issue>) {
+    match value {
+        Value::String(text) if text.contains('\0') => issues.push(Issue::new(at, "must not hold the character NUL")),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                storable(&schema["items"], item, &format!("{at}/{index}"), issues);
+            }
+        }
+        Value::Object(members) => {
+            for (name, inner) in members {
+                if let Some(field) = schema["properties"].get(name) {
+                    storable(field, inner, &format!("{at}/{}", escape(name)), issues);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

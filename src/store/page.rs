@@ -101,6 +101,8 @@ impl Cursor {
                 "belongs to another list or other filters; leave it out to begin at the first page",
             ));
         }
+        // The key goes into a statement, and PostgreSQL takes no NUL: a cursor made up with one is none.
+        let key = if key.to_string().contains("\\u0000") { serde_json::Value::Null } else { key };
         serde_json::from_value(key).map(Some).map_err(|_| {
             Problem::invalid("/cursor", "is no cursor of this list; leave it out to begin at the first page")
         })

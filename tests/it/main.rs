@@ -1,8 +1,17 @@
 //! Playmaker from outside: every test talks to it as a caller does.
+//!
+//! Read [`support`] first: servers, callers and the services of others. Then a folder per subject.
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+mod access;
+mod architecture;
 mod commands;
+mod connections;
+mod contract;
 mod demo;
 mod mcp;
+mod playbooks;
+mod servers;
 mod story;
 mod support;
+mod tools;

@@ -14,7 +14,8 @@ use crate::egress::{self, Provenance};
 impl Check<'_> {
     pub(super) fn by_hand(&mut self, asked: Asked) -> Option<Draft> {
         let rules = &self.connections.settings.connections;
-        if asked.kind.is_none() && asked.name.is_none() && asked.entry.is_none() {
+        // Neither names what is to be connected: nothing else is missed before that is known.
+        if asked.kind.is_none() {
             self.fault("/provider", "or a server of its own by name, type and entry is required");
         }
         if asked.placeholders.is_some() {
@@ -31,14 +32,16 @@ impl Check<'_> {
             }
             Some(_) => {}
         }
-        if asked.name.is_none() {
+        if asked.name.is_none() && asked.kind.is_some() {
             self.fault("/name", "is required and missing");
         }
         self.name(asked.name.as_deref());
         let kind = asked.kind.unwrap_or(ServerType::Mcp);
         let entry = asked.entry.unwrap_or_default();
         let kept = self.kept(&entry);
-        self.addresses(kind, &entry);
+        if asked.kind.is_some() || entry.url.is_some() {
+            self.addresses(kind, &entry);
+        }
         self.headers(entry.headers.as_ref());
         let credential = asked.credential.as_ref().and_then(|credential| self.credential(credential));
         let name = asked.name?;

@@ -61,7 +61,7 @@ impl Check<'_> {
         {
             self.fault("/credential/scheme", "must be one word of at most 32 characters");
         }
-        if let Some(variable) = &asked.variable {
+        if let Some(variable) = asked.variable.as_ref().filter(|_| asked.kind == CredentialKind::Reference) {
             let form = (1..=128).contains(&variable.len())
                 && variable.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
                 && !variable.starts_with(|c: char| c.is_ascii_digit());

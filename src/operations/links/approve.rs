@@ -40,13 +40,15 @@ impl Operation for Approve {
 
     async fn run(context: Context, input: Input) -> Result<View> {
         let found = opened(&context, &input.link).await?;
+        if found.record.status != Status::Connected {
+            usable(&context, &found)?;
+        }
         if found.record.credential.as_ref().is_some_and(|credential| credential.kind == CredentialKind::Secret) {
             return Err(wrong_way("This connection takes a credential: give it on the page instead of approving."));
         }
         if found.record.status == Status::Connected {
             return Ok(crate::operations::connections::view(&context, &found.record).await);
         }
-        usable(&context, &found)?;
         let placed = reference(&context, &found.record)?;
         let account = tried(&context, &input.link, &found.record, placed.as_ref()).await?;
         connected(&context, &found.record, None, account).await

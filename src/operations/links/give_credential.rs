@@ -56,6 +56,9 @@ impl Operation for GiveCredential {
     async fn run(context: Context, input: Input) -> Result<View> {
         let found = opened(&context, &input.link).await?;
         let record = &found.record;
+        if record.status != Status::Connected {
+            usable(&context, &found)?;
+        }
         let Some(credential) = record.credential.as_ref().filter(|one| one.kind == CredentialKind::Secret) else {
             return Err(wrong_way("This connection takes no credential: approve it on the page instead."));
         };
@@ -64,7 +67,6 @@ impl Operation for GiveCredential {
             same_value(&context, record, &value).await?;
             return Ok(crate::operations::connections::view(&context, record).await);
         }
-        usable(&context, &found)?;
         let value = one_value(&context, record, &input)?;
         check(&value, credential.place.unwrap_or(ValueIn::Header))?;
         let placed = context.app.connections.trial(credential, &value);

@@ -8,7 +8,7 @@ use super::shown::{Output, Page};
 use super::{SERVER_PATTERN, words};
 use crate::error::{Problem, Result};
 use crate::identity::{Permission, Playbooks};
-use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
+use crate::operations::{Context, Declaration, Effect, Method, Needs, Offer, Operation, Scope, Tool};
 use crate::playbooks;
 use crate::tool_servers::search::lists_digest;
 
@@ -89,6 +89,16 @@ impl Operation for Search {
 
     fn summary(_: &Context, output: &Output) -> String {
         words::searched(output)
+    }
+
+    /// A credential of some playbooks alone searches inside them, which it must be allowed to.
+    fn admit(offer: &Offer<'_>) -> Result<()> {
+        match offer.caller.playbooks {
+            Playbooks::Only(_) if !offer.caller.may(Permission::PlaybookRead) => {
+                Err(Problem::forbidden("This needs playbook:read, since this credential reaches some playbooks alone."))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

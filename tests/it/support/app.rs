@@ -58,13 +58,18 @@ impl TestApp {
 
     /// A server with these settings.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        let database = Arc::new(Database::fresh().await);
+        Self::on(Database::fresh().await, settings, BEGINNING_MS).await
+    }
+
+    /// A server with these settings on a database that is there, at a time of its own.
+    pub async fn on(database: Database, settings: &[(&str, &str)], now_ms: i64) -> Self {
+        let database = Arc::new(database);
         let mut environment = Environment::from([
             ("DATABASE_URL".to_owned(), database.url().to_owned()),
             ("SECRETS_KEYS".to_owned(), FIRST_KEY.to_owned()),
         ]);
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Self::start(environment, database, Arc::new(ManualClock::at(BEGINNING_MS))).await
+        Self::start(environment, database, Arc::new(ManualClock::at(now_ms))).await
     }
 
     /// Another server on the same database, at the same time, with these settings changed.

@@ -1,0 +1,5 @@
+//! What holds whatever is asked: the published document, the tables of both databases, and inputs nobody would send.
+
+mod anything;
+mod document;
+mod tables;

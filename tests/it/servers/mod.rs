@@ -1,0 +1,5 @@
+//! Several servers on one database, and readers that keep up with writers (design rule 5).
+
+mod reading;
+mod recovery;
+mod sharing;
