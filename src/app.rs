@@ -20,6 +20,7 @@ use crate::lifecycle::Lifecycle;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::store::Store;
+use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 
 /// The program: what every request reaches.
@@ -64,6 +65,8 @@ pub struct Surroundings {
     pub address: SocketAddr,
     /// How names become addresses.
     pub resolver: Arc<dyn egress::Resolver>,
+    /// What the log takes out of every line.
+    pub log_secrets: Arc<SecretRegistry>,
 }
 
 /// Why a server could not start, in one line.
@@ -81,13 +84,13 @@ impl std::error::Error for StartError {}
 impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
-        let Surroundings { clock, ids, account, address, resolver } = surroundings;
+        let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
-        let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue);
+        let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;

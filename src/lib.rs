@@ -8,6 +8,7 @@
 pub mod clock;
 pub mod error;
 pub mod ids;
+pub mod json;
 
 pub mod app;
 pub mod config;

@@ -35,12 +35,16 @@ impl Server {
     ///
     /// # Errors
     /// The one line that says why it cannot start.
-    pub async fn start(settings: Settings, environment: &Environment) -> Result<Self, StartError> {
+    pub async fn start(
+        settings: Settings,
+        environment: &Environment,
+        log_secrets: Arc<SecretRegistry>,
+    ) -> Result<Self, StartError> {
         let (host, port) = (settings.listener.host.as_str(), settings.listener.port);
         let bound = TcpListener::bind((host, port)).await;
         let listener =
             bound.map_err(|error| StartError(format!("HOST {host}, PORT {port}: cannot listen there: {error}")))?;
-        Self::start_on(listener, settings, environment).await
+        Self::start_on(listener, settings, environment, log_secrets).await
     }
 
     /// The same on a listener that is bound already.
@@ -51,6 +55,7 @@ impl Server {
         listener: TcpListener,
         settings: Settings,
         environment: &Environment,
+        log_secrets: Arc<SecretRegistry>,
     ) -> Result<Self, StartError> {
         let address = listener.local_addr().map_err(|error| StartError(error.to_string()))?;
         let surroundings = Surroundings {
@@ -59,6 +64,7 @@ impl Server {
             account: account(environment),
             address,
             resolver: Arc::new(SystemResolver),
+            log_secrets,
         };
         let app = App::start(settings, surroundings).await?;
         report::started(&app);

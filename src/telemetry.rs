@@ -3,6 +3,7 @@
 //! Start at [`start`]. Whoever learns a secret hands it to the one [`SecretRegistry`] of the server; from then on no line
 //! of the log holds it, as it is or as JSON writes it.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -15,6 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use zeroize::Zeroizing;
 
 use crate::config::LogFormat;
+use crate::identity::keys::sha256;
 
 /// Values shorter than this are not scrubbed: they would take ordinary words with them.
 pub const SHORTEST_SECRET: usize = 8;
@@ -38,6 +40,8 @@ pub struct SecretRegistry {
 #[derive(Default)]
 struct Known {
     secrets: Vec<Zeroizing<String>>,
+    /// Digests of them, since one is registered at each use.
+    digests: HashSet<[u8; 32]>,
     /// Whether the matcher is older than the list; many may be registered before the next line is written.
     changed: bool,
 }
@@ -50,9 +54,11 @@ impl SecretRegistry {
 
     /// From now on `secret` is taken out of every line. One shorter than [`SHORTEST_SECRET`] characters is not.
     pub fn register(&self, secret: &str) {
+        if secret.chars().count() < SHORTEST_SECRET {
+            return;
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = known.secrets.iter().any(|other| other.as_str() == secret);
-        if !is_known && secret.chars().count() >= SHORTEST_SECRET {
+        if known.digests.insert(sha256(secret)) {
             known.secrets.push(Zeroizing::new(secret.to_owned()));
             known.changed = true;
         }
@@ -62,6 +68,7 @@ impl SecretRegistry {
     pub fn forget(&self, secret: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.secrets.len();
+        known.digests.remove(&sha256(secret));
         known.secrets.retain(|other| other.as_str() != secret);
         known.changed |= known.secrets.len() < before;
     }

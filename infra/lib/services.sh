@@ -27,9 +27,10 @@ postgres_command() {
   echo "${found:-$1}"
 }
 
-# The data is thrown away, so nothing waits for the disk. Anyone on this machine may connect: there is nothing to steal.
+# start_postgres [durable]: the data is thrown away, so nothing waits for the disk unless that is measured. Anyone on this
+# machine may connect: there is nothing to steal.
 start_postgres() {
-  local cluster="$work/postgres" port
+  local cluster="$work/postgres" durability=${1:-} port
   mkdir "$cluster"
   [ "$(id -u)" != 0 ] || chown postgres: "$cluster"
   cd "$cluster"
@@ -38,10 +39,10 @@ start_postgres() {
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '$cluster'
 max_connections = 300
-fsync = off
-synchronous_commit = off
-full_page_writes = off
 EOF
+  if [ "$durability" != durable ]; then
+    printf '%s = off\n' fsync synchronous_commit full_page_writes >>"$cluster/data/postgresql.conf"
+  fi
   # A port found free may be taken by the time it is used.
   for _ in 1 2 3 4 5; do
     port=$(free_port)

@@ -1,6 +1,4 @@
-//! Where the server listens and who may call: host, port, metrics, API keys, browser origins, and the mode they make.
-
-use std::net::SocketAddr;
+//! Where the server listens and who may call: host, port, API keys, browser origins, and the mode they make.
 
 /// Hosts that only this machine can reach.
 pub const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -12,8 +10,6 @@ pub struct Listener {
     pub host: String,
     /// The port; 5555 by default, 0 for any free one.
     pub port: u16,
-    /// The listener of `/metrics`; off when `None`.
-    pub metrics_addr: Option<SocketAddr>,
     /// Further browser origins, besides the server's own.
     pub allowed_origins: Vec<String>,
 }

@@ -30,10 +30,10 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     let mut sheet = Sheet::join(file, environment)?;
 
     variables::no_sign_in_yet(environment)?;
+    variables::no_metrics_yet(environment)?;
     let listener = Listener {
         host: variables::host(environment)?,
         port: variables::port(environment)?,
-        metrics_addr: variables::metrics_addr(environment)?,
         allowed_origins: allowed_origins(&mut sheet)?,
     };
     let database = variables::database(environment)?;

@@ -36,6 +36,7 @@ pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
+pub use names::MODEL_PROVIDERS;
 pub use outbound::{ExtraCa, Outbound};
 pub use refusal::Refusal;
 pub use schema::{DEFAULT_FILE, schema};

@@ -1,5 +1,9 @@
 //! What the names in settings may look like.
 
+/// Names that mean a model provider wherever a server is named.
+pub const MODEL_PROVIDERS: [&str; 8] =
+    ["anthropic", "openai", "google", "bedrock", "bedrock-anthropic", "azure", "vertex", "vertex-anthropic"];
+
 /// `1 to most` characters of `allowed`, or not.
 fn of(text: &str, least: usize, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     (least..=most).contains(&text.len()) && text.chars().all(allowed)

@@ -12,10 +12,6 @@ use super::tool_servers_file::{TypeWritten, Written};
 use super::tool_servers_openapi::{OF_OPENAPI, open_api};
 use super::{Environment, names, references, written_out};
 
-/// Names that mean a model provider wherever a server is named.
-const MODEL_PROVIDERS: [&str; 8] =
-    ["anthropic", "openai", "google", "bedrock", "bedrock-anthropic", "azure", "vertex", "vertex-anthropic"];
-
 /// Headers that belong to the message or to MCP itself, not to an entry.
 const OUR_HEADERS: [&str; 10] = [
     "host",
@@ -38,7 +34,7 @@ pub(super) fn read(given: &Given, environment: &Environment) -> Result<BTreeMap<
         if !names::is_server(name) {
             return Err(refuse(names::SERVER));
         }
-        if MODEL_PROVIDERS.contains(&name.as_str()) {
+        if names::MODEL_PROVIDERS.contains(&name.as_str()) {
             return Err(refuse("a name no model provider has"));
         }
         if let Some((_, entry)) = given.node.member(name) {

@@ -53,12 +53,12 @@ pub(super) fn host(environment: &Environment) -> Result<String, Refusal> {
     Ok(host.to_owned())
 }
 
-pub(super) fn metrics_addr(environment: &Environment) -> Result<Option<std::net::SocketAddr>, Refusal> {
-    get(environment, "METRICS_ADDR")
-        .map(|text| {
-            text.parse().map_err(|_| Refusal::variable("METRICS_ADDR", "an address and a port, such as 127.0.0.1:9464"))
-        })
-        .transpose()
+/// A listener that the operator counts on and that is not there would be worse than a refusal.
+pub(super) fn no_metrics_yet(environment: &Environment) -> Result<(), Refusal> {
+    match get(environment, "METRICS_ADDR") {
+        None => Ok(()),
+        Some(_) => Err(Refusal::variable("METRICS_ADDR", "it not to be set: metrics are not in this build yet")),
+    }
 }
 
 pub(super) fn log_format(environment: &Environment) -> Result<LogFormat, Refusal> {

@@ -189,6 +189,12 @@ impl Connections {
     }
 }
 
+/// Whether `text` has the form of a connection's id.
+pub fn is_id(text: &str) -> bool {
+    let made = text.strip_prefix("conn_");
+    made.is_some_and(|made| made.len() == 22 && made.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
 /// The refusal for a connection that does not exist in the org.
 pub fn unknown() -> Problem {
     Problem::not_found("There is no such connection. list_connections shows those of the org.")

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::changes::{Removal, event};
 use super::record::{Record, Status};
+use super::secrets::Trouble;
 use super::{Because, Connections};
 use crate::egress;
 use crate::error::{Problem, Result};
@@ -25,8 +26,12 @@ const FIND: &str = "SELECT connection, person, expires_at, state, refused, last_
 const END: &str =
     "UPDATE connection_links SET state = $3 WHERE org = $1 AND connection = $2 AND state IN ('open', 'expired')";
 const EXPIRE: &str = "UPDATE connection_links SET state = 'expired' WHERE org = $1 AND digest = $2 AND state = 'open'";
-const REFUSE: &str = "UPDATE connection_links SET refused = refused + $3, last_error = $4, \
-     state = CASE WHEN refused + $3 >= $5 THEN 'expired' ELSE state END WHERE org = $1 AND digest = $2 AND state = 'open'";
+const RESERVE: &str = "UPDATE connection_links SET refused = refused + 1 \
+     WHERE org = $1 AND digest = $2 AND state = 'open' AND refused < $3";
+const GIVE_BACK: &str = "UPDATE connection_links SET refused = refused - 1 \
+     WHERE org = $1 AND digest = $2 AND refused BETWEEN 1 AND $3";
+const REFUSE: &str = "UPDATE connection_links SET refused = refused - $3, last_error = $4, \
+     state = CASE WHEN refused - $3 >= $5 THEN 'expired' ELSE state END WHERE org = $1 AND digest = $2 AND state = 'open'";
 const DUE: &str = "SELECT org, digest FROM connection_links WHERE state = 'open' AND expires_at <= $1 LIMIT 100";
 const ABANDONED: &str = "SELECT l.org, l.connection FROM connection_links l JOIN connections c \
      ON c.org = l.org AND c.id = l.connection WHERE l.state = 'expired' AND l.expires_at <= $1 AND c.status = 'pending' LIMIT 100";
@@ -129,17 +134,41 @@ impl Connections {
         Ok(record.map(|record| Opened { link, record }))
     }
 
+    /// Counts an attempt before it is tried; false when the link has no attempt left.
+    pub async fn reserve_attempt(&self, org: &str, link: &str) -> Result<bool> {
+        self.count_attempt(org, link, RESERVE, "an attempt is told once its end is known").await
+    }
+
+    /// Takes back the count of an attempt that refused nothing.
+    pub async fn give_attempt_back(&self, org: &str, link: &str) -> Result<bool> {
+        self.count_attempt(org, link, GIVE_BACK, "an attempt that was no guess is nothing to tell").await
+    }
+
+    async fn count_attempt(&self, org: &str, link: &str, sql: &'static str, why: &'static str) -> Result<bool> {
+        let (org_name, digest) = (org.to_owned(), digest(link));
+        let work: crate::store::Work<u64> = Box::new(move |connection| {
+            Box::pin(async move {
+                let rows = on_connection!(connection, c => sqlx::query(sql)
+                    .bind(&org_name).bind(&digest).bind(MAX_REFUSED)
+                    .execute(c).await.map(|done| done.rows_affected()))?;
+                Ok(rows)
+            })
+        });
+        Ok(self.ledger.store().housekeeping(org, why, work).await? == 1)
+    }
+
     /// Records a failed attempt; the tenth refused credential ends the link.
     pub async fn attempt_failed(&self, org: &str, link: &str, id: &str, actor: Actor, failed: Failed) -> Result<()> {
         let (org_name, digest, id) = (org.to_owned(), digest(link), id.to_owned());
-        let counted = i64::from(failed == Failed::Refused);
+        // The attempt was counted before it was tried; only a refused credential stays counted.
+        let given_back = i64::from(failed != Failed::Refused);
         self.ledger
             .commit(
                 org,
                 Box::new(move |connection| {
                     Box::pin(async move {
                         let changed = on_connection!(connection, c => sqlx::query(REFUSE)
-                            .bind(&org_name).bind(&digest).bind(counted).bind(failed.code()).bind(MAX_REFUSED)
+                            .bind(&org_name).bind(&digest).bind(given_back).bind(failed.code()).bind(MAX_REFUSED)
                             .execute(c).await.map(|done| done.rows_affected()))?;
                         if changed == 0 {
                             return Ok(Changed::nothing(()));
@@ -203,8 +232,12 @@ impl Connections {
 
     /// Whether `value` is the one the connection holds already.
     pub async fn holds(&self, record: &Record, value: &str) -> Result<bool> {
-        let fields = self.secrets.get(&record.org, &record.id, record.credential_version).await;
-        let held = fields.ok().and_then(|mut fields| fields.remove(super::standing::VALUE));
+        let fields = match self.secrets.get(&record.org, &record.id, record.credential_version).await {
+            Ok(fields) => Some(fields),
+            Err(Trouble::Unavailable) => return Err(Problem::unavailable("The credential cannot be read just now.")),
+            Err(Trouble::Gone | Trouble::Unreadable) => None,
+        };
+        let held = fields.and_then(|mut fields| fields.remove(super::standing::VALUE));
         Ok(held.is_some_and(|held| {
             aws_lc_rs::constant_time::verify_slices_are_equal(held.as_bytes(), value.as_bytes()).is_ok()
         }))

@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-pub use changes::{Added, LINK_MS, Removal, unknown};
+pub use changes::{Added, LINK_MS, Removal, is_id, unknown};
 pub use input::Draft;
 pub use record::{Because, Connect, Credential, Entry, Record, Status, View};
 pub use rows::Filter;
 
 use crate::config::Settings;
 use crate::ledger::Ledger;
+use crate::telemetry::SecretRegistry;
 use catalogue::{Catalogue, ValueIn};
 use secrets::SecretsStore;
 
@@ -37,6 +38,7 @@ pub struct Connections {
     secrets: SecretsStore,
     settings: Arc<Settings>,
     catalogue: Arc<Catalogue>,
+    log_secrets: Arc<SecretRegistry>,
 }
 
 /// A credential on its way into a request: the value as it is written there, scheme and all.
@@ -54,8 +56,14 @@ pub struct Placed {
 
 impl Connections {
     /// Over the ledger and the secrets store, under the operator's rules.
-    pub fn new(ledger: Ledger, secrets: SecretsStore, settings: Arc<Settings>, catalogue: Catalogue) -> Self {
-        Self { ledger, secrets, settings, catalogue: Arc::new(catalogue) }
+    pub fn new(
+        ledger: Ledger,
+        secrets: SecretsStore,
+        settings: Arc<Settings>,
+        catalogue: Catalogue,
+        log_secrets: Arc<SecretRegistry>,
+    ) -> Self {
+        Self { ledger, secrets, settings, catalogue: Arc::new(catalogue), log_secrets }
     }
 
     /// The providers there are.

@@ -60,7 +60,7 @@ impl Connections {
                 return Err(Fault::new(Because::Broken, "not_tokens"));
             }
         };
-        placed(credential, bare).map(Some).ok_or(Fault::new(Because::Broken, "secret_missing"))
+        self.placed(credential, bare).map(Some).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
 
     async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Fault> {
@@ -116,19 +116,20 @@ fn words(title: &str, because: Because) -> String {
     }
 }
 
-/// Writes a value the way the server wants it.
-pub(super) fn placed(credential: &Credential, bare: Zeroizing<String>) -> Option<Placed> {
-    let place = credential.place?;
-    let written = match (&credential.scheme, place) {
-        (Some(scheme), ValueIn::Header) => Zeroizing::new(format!("{scheme} {}", bare.as_str())),
-        _ => bare.clone(),
-    };
-    Some(Placed { place, name: credential.name.clone()?, written, bare })
-}
-
-impl Placed {
+impl Connections {
     /// A value for a request that is made before a connection stands, to see whether it is taken.
-    pub fn trial(credential: &Credential, value: &str) -> Option<Self> {
-        placed(credential, Zeroizing::new(value.to_owned()))
+    pub fn trial(&self, credential: &Credential, value: &str) -> Option<Placed> {
+        self.placed(credential, Zeroizing::new(value.to_owned()))
+    }
+
+    /// Writes a value the way the server wants it; from here on the log knows it as a secret.
+    fn placed(&self, credential: &Credential, bare: Zeroizing<String>) -> Option<Placed> {
+        self.log_secrets.register(&bare);
+        let place = credential.place?;
+        let written = match (&credential.scheme, place) {
+            (Some(scheme), ValueIn::Header) => Zeroizing::new(format!("{scheme} {}", bare.as_str())),
+            _ => bare.clone(),
+        };
+        Some(Placed { place, name: credential.name.clone()?, written, bare })
     }
 }

@@ -60,7 +60,7 @@ impl Demo {
         let secrets = server::start_log(&settings, &own).map_err(failed)?;
         let key = Ids::new(Arc::new(SystemEntropy)).base62("desk_", 24);
         secrets.register(&key);
-        let server = Server::start_on(listener, settings, &own).await?;
+        let server = Server::start_on(listener, settings, &own, secrets).await?;
         Ok(Self { server, desk, key, folder })
     }
 

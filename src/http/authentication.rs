@@ -36,7 +36,7 @@ pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Probl
 /// (`connections.md` 9.2).
 pub(super) fn session(app: &App, parts: &Parts, link: Option<&str>) -> Result<Arc<Caller>, Problem> {
     let caller = person(app, parts)?;
-    if parts.method != http::Method::GET {
+    if !matches!(parts.method, http::Method::GET | http::Method::HEAD) {
         same_origin(app, &parts.headers)?;
         let given = parts.headers.get("x-playmaker-csrf").and_then(|value| value.to_str().ok()).unwrap_or_default();
         app.check_csrf(link.unwrap_or_default(), given)?;

@@ -1,20 +1,23 @@
 //! The first steps of every request: its id, the stopping server, `Origin` and `Host`, CORS, headers of every answer.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY,
+    TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::problems;
 use crate::app::App;
 use crate::error::{Problem, Reason};
+use crate::operations::noted;
 
 /// The id of a request, on its answer and in the log.
 #[derive(Debug, Clone)]
@@ -28,9 +31,11 @@ const MCP_HEADERS: &str = "authorization, content-type, accept, mcp-protocol-ver
 /// Passes a request on, or refuses it before anything else looks at it (`http-api.md` 1.7, steps 1 to 3).
 pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let id: Arc<str> = app.ids.uuid(app.clock.now_ms()).to_string().into();
-    let mcp = request.uri().path().trim_end_matches('/').ends_with("/mcp");
+    let path = request.uri().path();
+    // `/v1/orgs/{org}/playbooks/mcp` is a playbook of that id, not an endpoint.
+    let mcp = path.trim_end_matches('/').ends_with("/mcp") && !path.starts_with("/v1/");
     let mut origin = None;
-    let mut response = match admit(&app, request.headers()) {
+    let mut response = match framed(&request).and_then(|()| admit(&app, &request)) {
         Err(problem) => problems::response(&problem),
         Ok(allowed) => {
             origin = allowed;
@@ -38,7 +43,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
                 preflight(mcp)
             } else {
                 request.extensions_mut().insert(RequestId(id.clone()));
-                next.run(request).await
+                guarded(next.run(request), &id).await
             }
         }
     };
@@ -57,12 +62,23 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     response
 }
 
+/// A panic is an incident like any other: logged, and told to the caller as one.
+async fn guarded(answer: impl Future<Output = Response>, id: &str) -> Response {
+    match AssertUnwindSafe(answer).catch_unwind().await {
+        Ok(response) => response,
+        Err(_) => problems::response(&noted(Problem::internal("a handler panicked"), id)),
+    }
+}
+
 /// The request's origin, where it has one and it is allowed.
-fn admit(app: &App, headers: &HeaderMap) -> Result<Option<HeaderValue>, Problem> {
+fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
+    let headers = request.headers();
     if app.lifecycle.is_stopping() {
         return Err(Problem::unavailable("Playmaker is stopping. Send the request again shortly."));
     }
-    if app.access.is_local() && !host_is_local(headers) {
+    // A target in absolute form names the host too (RFC 9112, section 3.2.2).
+    let target_is_local = request.uri().authority().is_none_or(|authority| is_local(authority.as_str()));
+    if app.access.is_local() && !(host_is_local(headers) && target_is_local) {
         return Err(Problem::new(
             Reason::OriginNotAllowed,
             "Without sign-in, Playmaker answers only requests to this machine's own names, such as localhost.",
@@ -78,11 +94,31 @@ fn admit(app: &App, headers: &HeaderMap) -> Result<Option<HeaderValue>, Problem>
     ))
 }
 
+/// A message whose length could be read in two ways, or whose path is no text, is refused before anything reads it
+/// (RFC 9112, section 6.3).
+fn framed(request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    let lengths = headers.get_all(CONTENT_LENGTH).iter().count();
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let coding = codings.next();
+    let chunked = coding.is_none_or(|coding| coding.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    if lengths > 1 || (lengths == 1 && coding.is_some()) || codings.next().is_some() || !chunked {
+        return Err(Problem::new(Reason::BadRequest, "The message does not say its length in exactly one way."));
+    }
+    if percent_encoding::percent_decode_str(request.uri().path()).decode_utf8().is_err() {
+        return Err(Problem::not_found("There is nothing at this path."));
+    }
+    Ok(())
+}
+
 /// Guards against inbound rebinding: in local mode only a loopback name may stand in `Host`.
 fn host_is_local(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    let Ok(host) = host.to_str() else { return false };
+    host.to_str().is_ok_and(is_local)
+}
+
+fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((inner, port)) if port.is_empty() || is_port(port.strip_prefix(':')) => return inner == "::1",
         Some(_) => return false,

@@ -32,9 +32,9 @@ use crate::error::{Problem, Reason};
 pub fn router(app: Arc<App>) -> Router {
     let operations = operation_routes::routes(&app);
     Router::new()
-        .route("/health", get(health::health).fallback(only_get))
-        .route("/ready", get(health::ready).fallback(only_get))
-        .route("/openapi.json", get(health::openapi).fallback(only_get))
+        .route("/health", get(health::health).fallback(|| only("GET, HEAD")))
+        .route("/ready", get(health::ready).fallback(|| only("GET, HEAD")))
+        .route("/openapi.json", get(health::openapi).fallback(|| only("GET, HEAD")))
         .merge(operations)
         .merge(mcp_routes::routes())
         .merge(page_routes::routes())
@@ -44,8 +44,8 @@ pub fn router(app: Arc<App>) -> Router {
 }
 
 /// What a known path answers to a method it does not have.
-async fn only_get() -> Response {
-    problems::response(&method_not_allowed("GET, HEAD"))
+async fn only(allow: &'static str) -> Response {
+    problems::response(&method_not_allowed(allow))
 }
 
 /// 405 naming the methods there are.

@@ -15,10 +15,13 @@ use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
 use super::{authenticate, method_not_allowed, problems};
 use crate::app::App;
-use crate::error::{Issue, Problem, Reason, Result};
+use crate::error::{Problem, Reason, Result};
 use crate::guides;
-use crate::mcp::{self, Fault, Parsed};
+use crate::json::{self, Fault};
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
+
+/// The deepest an input may nest.
+const DEEPEST: usize = 640;
 
 /// A route for each operation.
 pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
@@ -153,16 +156,19 @@ async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body
     }
     check_media_type(headers)?;
     let bytes = read_body(body).await?;
-    let no_object = || Problem::new(Reason::BadRequest, "The body must be one JSON object in UTF-8.");
-    let text = std::str::from_utf8(&bytes).map_err(|_| no_object())?;
-    match mcp::read_json(text, mcp::MAX_DEPTH, |path| path.is_empty()) {
-        Ok(Parsed { repeated: Some(field), .. }) => {
-            let field: String = field.chars().take(64).collect();
+    let not_an_object = || Problem::new(Reason::BadRequest, "The body must be one JSON object in UTF-8.");
+    let text = std::str::from_utf8(&bytes).map_err(|_| not_an_object())?;
+    // A member given twice counts in the body itself, where each is a field.
+    let parsed = json::read(text, DEEPEST, |path: &[&str]| path.is_empty()).map_err(|fault| match fault {
+        Fault::Depth => Problem::invalid("", "is nested too deeply to be read"),
+        Fault::Syntax => not_an_object(),
+    })?;
+    match (parsed.value, parsed.repeated) {
+        (_, Some(field)) => {
             Err(Problem::new(Reason::BadRequest, format!("The field {field} is given twice in the body.")))
         }
-        Ok(Parsed { value: Value::Object(fields), .. }) => Ok(fields),
-        Err(Fault::Depth) => Err(Problem::invalid_all(vec![Issue::new("", "is nested too deeply to be read")])),
-        Ok(_) | Err(Fault::Syntax) => Err(no_object()),
+        (Value::Object(fields), None) => Ok(fields),
+        _ => Err(not_an_object()),
     }
 }
 

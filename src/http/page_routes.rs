@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, RawPathParams, Request, State};
 use axum::response::Response;
 use axum::routing::get;
+use axum::{Extension, Router};
 use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Map, Value, json};
@@ -27,9 +27,9 @@ use crate::studio::{self, Host, HttpsLink, Text};
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(home).fallback(unknown))
-        .route("/static/{name}", get(asset))
-        .route("/connect/{link}", get(link_page))
-        .route("/connect/{link}/{command}", get(back_to_link).post(form))
+        .route("/static/{name}", get(asset).fallback(|| super::only("GET, HEAD")))
+        .route("/connect/{link}", get(link_page).fallback(|| super::only("GET, HEAD")))
+        .route("/connect/{link}/{command}", get(back_to_link).post(form).fallback(|| super::only("GET, HEAD, POST")))
 }
 
 async fn unknown() -> Response {
@@ -41,7 +41,7 @@ async fn asset(Path(name): Path<String>) -> Response {
 }
 
 /// `GET /` for a browser; for anything else it is a path like any unknown one.
-async fn home(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+async fn home(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>, headers: HeaderMap) -> Response {
     let wants_html =
         headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains("text/html"));
     if !wants_html {
@@ -52,7 +52,7 @@ async fn home(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
         None => Access::Keys,
         Some(caller) => match lines(&app, &caller).await {
             Ok(connections) => Access::Local { developer: Text::new(caller.name()), connections },
-            Err(problem) => return studio::error_page(&noted(problem, "")),
+            Err(problem) => return studio::error_page(&noted(problem, &id.0)),
         },
     };
     studio::home(&HomeView { address: Text::new(app.public_address()), access })
@@ -75,18 +75,30 @@ async fn lines(app: &Arc<App>, caller: &Caller) -> Result<Vec<ConnectionLine>> {
 }
 
 /// The page a link opens; looking changes nothing.
-async fn link_page(State(app): State<Arc<App>>, Path(link): Path<String>) -> Response {
-    match app.access.local_caller() {
+async fn link_page(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Path(link): Path<String>,
+) -> Response {
+    match app.access.local_caller().filter(|_| is_link(&link)) {
         None => studio::connect(&LinkView::Unknown),
         Some(caller) => match view(&app, &caller, &link).await {
             Ok(view) => studio::connect(&view),
-            Err(problem) => studio::error_page(&noted(problem, "")),
+            Err(problem) => studio::error_page(&noted(problem, &id.0)),
         },
     }
 }
 
+/// What a link looks like; nothing else is looked up or put into an address.
+fn is_link(text: &str) -> bool {
+    text.strip_prefix("link_").is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
 /// A refused form leaves its own address behind; loading that again shows the link.
 async fn back_to_link(Path((link, _)): Path<(String, String)>) -> Response {
+    if !is_link(&link) {
+        return studio::connect(&LinkView::Unknown);
+    }
     studio::see_other(&format!("/connect/{link}"))
 }
 
@@ -95,6 +107,9 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value).to_owned();
     let (link, command) = (named("link"), named("command"));
+    if !is_link(&link) {
+        return studio::connect(&LinkView::Unknown);
+    }
     let (parts, sent) = request.into_parts();
     let done = async {
         let caller = super::authentication::person(&app, &parts)?;
@@ -123,8 +138,10 @@ fn fields(bytes: &Bytes) -> Map<String, Value> {
     for (name, text) in url::form_urlencoded::parse(bytes) {
         match name.strip_prefix("values.") {
             Some(inner) => {
-                let values = fields.entry("values").or_insert_with(|| json!({}));
-                values[inner] = text.as_ref().into();
+                // A field called just `values` is no place for others; the schema then refuses it.
+                if let Value::Object(values) = fields.entry("values").or_insert_with(|| json!({})) {
+                    values.insert(inner.to_owned(), text.as_ref().into());
+                }
             }
             None => {
                 fields.insert(name.into_owned(), text.as_ref().into());
@@ -136,7 +153,9 @@ fn fields(bytes: &Bytes) -> Map<String, Value> {
 
 async fn run(context: Context, link: &str, command: &str, mut fields: Map<String, Value>) -> Result<()> {
     fields.remove("csrf");
-    fields.insert("link".into(), link.into());
+    if fields.insert("link".into(), link.into()).is_some() {
+        return Err(Problem::invalid("/link", "is not a field of this form"));
+    }
     let id = match command {
         "approve" => approve::Approve::DECLARATION.id,
         "credential" => give_credential::GiveCredential::DECLARATION.id,
@@ -164,13 +183,19 @@ async fn view(app: &Arc<App>, caller: &Arc<Caller>, link: &str) -> Result<LinkVi
             LinkView::OtherPerson { adder: Text::new(&output.adder), signed_in_as: Text::new(&output.signed_in_as) }
         }
         "connected" => LinkView::Connected(connected(&output)),
-        "expired" => LinkView::Expired { title },
+        "expired" => LinkView::Expired { title, refused: ended_early(app, &output) },
         "cancelled" => LinkView::Cancelled { title },
         "removed" => LinkView::Removed { title },
         "not_allowed" => LinkView::NotAllowed { link: link.to_owned(), csrf: output.csrf.unwrap_or_default(), title },
         "provider_error" => LinkView::ProviderError(Box::new(asking(app, link, output))),
         _ => LinkView::Ready(Box::new(asking(app, link, output))),
     })
+}
+
+/// Whether a link ended before its ten minutes were over: then the credentials it refused ended it.
+fn ended_early(app: &App, output: &read_link::Output) -> bool {
+    let expires_at = output.expires_at.as_deref().and_then(crate::clock::parse_iso);
+    expires_at.is_some_and(|expires_at| app.clock.now_ms() < expires_at)
 }
 
 fn connected(output: &read_link::Output) -> Connected {

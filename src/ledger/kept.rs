@@ -42,9 +42,7 @@ impl Kept {
         if let Some(books) = shelves.by_org.get(org) {
             let shelf = &books[book as usize];
             let found = shelf.readings.get(name).filter(|(kind, _)| *kind == TypeId::of::<T>());
-            return found
-                .and_then(|(_, reading)| reading.clone().downcast().ok())
-                .ok_or(Edition(shelf.edition));
+            return found.and_then(|(_, reading)| reading.clone().downcast().ok()).ok_or(Edition(shelf.edition));
         }
         shelves.editions += 1;
         let edition = shelves.editions;

@@ -66,7 +66,7 @@ impl TryFrom<Stored> for Row {
             actor: serde_json::from_str(&row.actor)?,
             correlation_id: row.correlation_id,
             causation_id: row.causation_id,
-            data: serde_json::from_str(&row.data)?,
+            data: crate::json::kept(&row.data)?,
         })
     }
 }

@@ -150,7 +150,16 @@ impl Service for Agent {
         self.listed().map(|entry| Json::of(&self.tool(entry))).collect()
     }
 
-    async fn call(&self, name: &str, arguments: Map<String, Value>, _: &CallRequest) -> Result<CallResult, RpcError> {
+    async fn call(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        request: &CallRequest,
+    ) -> Result<CallResult, RpcError> {
+        // Nothing here asks a client anything yet, so no state was ever given: what comes back is made up.
+        if request.request_state.is_some() {
+            return Err(RpcError::invalid_params("The request state is not valid here. Make the call anew."));
+        }
         let entry = self.app.operations.tool(self.endpoint, name).filter(|entry| entry.offered(&self.offer()));
         let Some(entry) = entry else { return Err(RpcError::unknown_tool(name)) };
         match self.run(entry, arguments).await {

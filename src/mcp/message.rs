@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::json::{self, Fault};
 use super::rpc::RpcError;
 use super::{MAX_BODY_BYTES, MAX_DEPTH};
+use crate::json::{self, Fault};
 
 /// One request, or one notification where it has no `id`.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,6 @@
 mod agent;
 mod agreement;
 pub mod instructions;
-mod json;
 mod media;
 mod message;
 mod methods;
@@ -27,7 +26,6 @@ mod tests;
 mod wire;
 
 pub use agent::{Agent, endpoint_playbook};
-pub use json::{Fault, Parsed, read as read_json};
 pub use revision::{Era, Revision};
 pub use rpc::RpcError;
 pub use serve::{admit, serve, serve_request};

@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use http::header::CONTENT_LENGTH;
 use http::{Method as HttpMethod, Request, Response, StatusCode, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::time::timeout;
 
 use super::message::{self, Refused};
 use super::methods::{self, Method};
@@ -20,6 +21,9 @@ use super::service::Service;
 use super::stream::{Answering, Work};
 use super::{MAX_BODY_BYTES, Stopping, agreement, media, wire};
 use crate::error::{Problem, Reason};
+
+/// How long a body may take to arrive.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// Reads the body of a request and serves it, in the order of `mcp.md` 2.3: a request whose headers are refused is
 /// refused before its body is read.
@@ -33,11 +37,15 @@ pub async fn serve_request<S: Service>(
     if let Err(problem) = admit(&parts) {
         return wire::problem_response(&problem);
     }
-    let read = match Limited::new(body, MAX_BODY_BYTES).collect().await {
-        Ok(read) => read.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return wire::problem_response(&too_large()),
-        Err(_) => {
+    let read = match timeout(BODY_WITHIN, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+        Ok(Ok(read)) => read.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return wire::problem_response(&too_large()),
+        Ok(Err(_)) => {
             let problem = Problem::new(Reason::BadRequest, "The body could not be read to its end.");
+            return wire::problem_response(&problem);
+        }
+        Err(_) => {
+            let problem = Problem::new(Reason::BadRequest, "The body took longer than 30 seconds to arrive.");
             return wire::problem_response(&problem);
         }
     };

@@ -7,7 +7,11 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use super::words::cut;
 use crate::error::{Issue, MAX_ISSUES, Problem, Result};
+
+/// The most characters of a name that a refusal repeats.
+const LONGEST_POINTER: usize = 256;
 
 /// An input's schema and its checker.
 pub struct InputSchema {
@@ -164,7 +168,7 @@ fn drop_null(object: &mut Map<String, Value>) {
 
 /// The words for what a checker found, wherever it checked.
 pub fn issues_of(error: &jsonschema::ValidationError<'_>, issues: &mut Vec<Issue>) {
-    let at = error.instance_path().to_string();
+    let at = cut(&error.instance_path().to_string(), LONGEST_POINTER);
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
@@ -173,7 +177,7 @@ pub fn issues_of(error: &jsonschema::ValidationError<'_>, issues: &mut Vec<Issue
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
             for name in unexpected {
-                issues.push(Issue::new(format!("{at}/{}", escape(name)), "is not a field here"));
+                issues.push(Issue::new(format!("{at}/{}", cut(&escape(name), LONGEST_POINTER)), "is not a field here"));
             }
         }
         kind => issues.push(Issue::new(at, words(kind))),

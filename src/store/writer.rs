@@ -7,17 +7,23 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use super::wake::{CHANNEL, Wake};
 use crate::error::{Problem, Result};
 use crate::on_connection;
 
+/// How long a transaction may take to begin, its org's lock among it, and a connection to close.
+const OPEN_WITHIN: Duration = Duration::from_secs(10);
+/// How long the statements of a group, and its commit, may take.
+const WORK_WITHIN: Duration = Duration::from_secs(30);
 /// The most writes that share one commit.
 const GROUP: usize = 128;
 /// PostgreSQL lanes of one server.
@@ -79,7 +85,9 @@ impl Writer {
         let (answer, answered) = oneshot::channel();
         let run: Run = Box::new(move |connection| {
             Box::pin(async move {
-                let result = work(connection).await;
+                // A panic in one write must not end the lane and with it every later write.
+                let worked = AssertUnwindSafe(work(connection)).catch_unwind().await;
+                let result = worked.unwrap_or_else(|_| Err(Problem::internal("a write panicked")));
                 let keep = result.is_ok();
                 let finish: Finish = Box::new(move |failed| {
                     // A caller that left hears nothing; its write stands all the same.
@@ -206,13 +214,27 @@ async fn commit(
     finishes: &mut Vec<Finish>,
 ) -> Result<Connection, sqlx::Error> {
     let mut connection = begin(source, held, &group[0].org).await?;
-    match work(&mut connection, group, finishes).await {
+    let end = match within(WORK_WITHIN, work(&mut connection, group, finishes)).await {
+        Ok(end) => end,
+        Err(error) => {
+            // Nothing of it was kept, and each caller is told so by the drop of its answer.
+            finishes.clear();
+            abandon(connection);
+            return Err(error);
+        }
+    };
+    match within(WORK_WITHIN, statement(&mut connection, end)).await {
         Ok(()) => Ok(connection),
         Err(error) => {
-            abandon(connection).await;
+            abandon(connection);
             Err(error)
         }
     }
+}
+
+/// A database that stopped answering must not hold a lane, and every org of it, for as long as TCP waits.
+async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
+    timeout(limit, work).await.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut))
 }
 
 async fn begin(source: &Source, held: Option<Connection>, org: &str) -> Result<Connection, sqlx::Error> {
@@ -220,18 +242,28 @@ async fn begin(source: &Source, held: Option<Connection>, org: &str) -> Result<C
         match open(&mut connection, org).await {
             Ok(()) => return Ok(connection),
             // The database may have been restarted since. Nothing was begun, so a new connection may try.
-            Err(_) => abandon(connection).await,
+            Err(_) => abandon(connection),
         }
     }
     let mut connection = match source {
         Source::Sqlite(pool) => Connection::Sqlite(pool.acquire().await?),
         Source::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
     };
-    open(&mut connection, org).await?;
-    Ok(connection)
+    match open(&mut connection, org).await {
+        Ok(()) => Ok(connection),
+        Err(error) => {
+            // A transaction may be open on it: it must not go back to the pool.
+            abandon(connection);
+            Err(error)
+        }
+    }
 }
 
 async fn open(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error> {
+    within(OPEN_WITHIN, take(connection, org)).await
+}
+
+async fn take(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error> {
     let Connection::Postgres(held) = connection else { return statement(connection, "BEGIN IMMEDIATE").await };
     sqlx::query("BEGIN").execute(&mut **held).await?;
     // The update changes nothing but takes the row's lock, made here when the org is new.
@@ -247,18 +279,20 @@ async fn open(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error>
     .map(|_| ())
 }
 
-/// Does the work of a group, each write in a savepoint of its own where there are several, and ends the transaction.
-async fn work(connection: &mut Connection, group: Vec<Job>, finishes: &mut Vec<Finish>) -> Result<(), sqlx::Error> {
-    let alone = group.len() == 1;
+/// Does the work of a group, each write in a savepoint of its own where there are several; says how to end it.
+async fn work(
+    connection: &mut Connection,
+    group: Vec<Job>,
+    finishes: &mut Vec<Finish>,
+) -> Result<&'static str, sqlx::Error> {
+    // On PostgreSQL an error that a write swallowed would make COMMIT a silent rollback; releasing a savepoint tells.
+    let alone = group.len() == 1 && matches!(connection, Connection::Sqlite(_));
     let mut end = "COMMIT";
     for job in group {
         if !alone {
             statement(connection, "SAVEPOINT work").await?;
         }
-        // A panic in one write must not end the lane and with it every later write.
-        let Ok((keep, finish)) = AssertUnwindSafe((job.run)(connection)).catch_unwind().await else {
-            return Err(sqlx::Error::Protocol("a write panicked".into()));
-        };
+        let (keep, finish) = (job.run)(connection).await;
         finishes.push(finish);
         match (alone, keep) {
             (true, true) => {}
@@ -270,17 +304,22 @@ async fn work(connection: &mut Connection, group: Vec<Job>, finishes: &mut Vec<F
             }
         }
     }
-    statement(connection, end).await
+    Ok(end)
 }
 
 async fn statement(connection: &mut Connection, sql: &'static str) -> Result<(), sqlx::Error> {
     on_connection!(connection, c => sqlx::query(sql).execute(c).await.map(|_| ()))
 }
 
-/// Gives up a connection whose transaction failed: it is closed and not reused.
-async fn abandon(connection: Connection) {
-    match connection {
-        Connection::Sqlite(held) => drop(held.close().await),
-        Connection::Postgres(held) => drop(held.close().await),
-    }
+/// Gives up a connection whose transaction failed: it is closed, however long that takes, and not reused.
+fn abandon(connection: Connection) {
+    tokio::spawn(async move {
+        let closed = async {
+            match connection {
+                Connection::Sqlite(held) => held.close().await,
+                Connection::Postgres(held) => held.close().await,
+            }
+        };
+        let _ = timeout(OPEN_WITHIN, closed).await;
+    });
 }

@@ -167,7 +167,8 @@ fn ended_pages() -> Vec<(&'static str, Response)> {
     vec![
         ("connected", connect(&LinkView::Connected(connected))),
         ("connected-warning", connect(&LinkView::Connected(warned))),
-        ("expired", connect(&LinkView::Expired { title: title() })),
+        ("expired", connect(&LinkView::Expired { title: title(), refused: false })),
+        ("expired-refused", connect(&LinkView::Expired { title: title(), refused: true })),
         ("cancelled", connect(&LinkView::Cancelled { title: title() })),
         ("removed", connect(&LinkView::Removed { title: title() })),
         ("other-person", connect(&other)),

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::ToolServers;
 use super::http_api::{self, HttpApi};
+use super::pace::Pace;
 use super::registry::Server;
 use super::scrub::Scrubber;
 use super::tool::List;
@@ -52,6 +53,7 @@ pub struct Live {
     key: Key,
     pub(super) wire: Wire,
     pub(super) scrubber: Arc<Scrubber>,
+    pub(super) pace: Pace,
     /// Held while the list is read, so that callers share the reading.
     gate: tokio::sync::Mutex<()>,
     reads: Mutex<Reads>,
@@ -137,12 +139,15 @@ impl ToolServers {
             (None, Some(placed)) => Scrubber::new([placed.bare.as_bytes(), placed.written.as_bytes()]),
             (None, None) => Scrubber::new::<&[u8]>([]),
         });
+        let provider = server.provider.as_deref().filter(|_| server.connection.is_some());
+        let provider = provider.and_then(|name| self.needs.connections.catalogue().get(name));
+        let pace = Pace::of(provider.and_then(|provider| provider.server.limits));
         let wire = match (server.configured(), &server.connection) {
             (Some(entry), _) => self.of_operator(entry, &scrubber)?,
             (None, Some(record)) => self.of_connection(record, credential, &scrubber).await?,
             (None, None) => return Err(Trouble::failing("The server is no longer set up.")),
         };
-        Ok(Live { key, wire, scrubber, gate: tokio::sync::Mutex::new(()), reads: Mutex::default() })
+        Ok(Live { key, wire, scrubber, pace, gate: tokio::sync::Mutex::new(()), reads: Mutex::default() })
     }
 
     fn of_operator(&self, entry: &ToolServer, scrubber: &Arc<Scrubber>) -> Result<Wire, Trouble> {

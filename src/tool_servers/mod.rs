@@ -10,6 +10,7 @@ pub mod execute;
 mod http_api;
 pub mod live;
 pub mod openapi;
+mod pace;
 mod places;
 pub mod probe;
 pub mod registry;

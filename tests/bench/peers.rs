@@ -61,7 +61,8 @@ fn rmcp_server(answer: &Path, key: &str, json_response: bool) -> Result<Router> 
     let mut config = StreamableHttpServerConfig::default();
     config.legacy_session_mode = false;
     config.json_response = json_response;
-    let service = StreamableHttpService::new(move || Ok(parts.clone()), Arc::new(NeverSessionManager::default()), config);
+    let service =
+        StreamableHttpService::new(move || Ok(parts.clone()), Arc::new(NeverSessionManager::default()), config);
     let known: Arc<[u8]> = digest(&SHA256, key.as_bytes()).as_ref().into();
     Ok(Router::new().nest_service("/mcp", service).layer(middleware::from_fn_with_state(known, check)))
 }
@@ -85,7 +86,8 @@ struct Parts {
 impl Parts {
     /// Takes them out of the program's own answer.
     fn of(event: &str) -> Result<Self> {
-        let data = event.lines().find_map(|line| line.strip_prefix("data: ")).ok_or_else(|| Error::other("no event"))?;
+        let data =
+            event.lines().find_map(|line| line.strip_prefix("data: ")).ok_or_else(|| Error::other("no event"))?;
         let mut answer: Value = serde_json::from_str(data)?;
         let result = answer["result"].take();
         let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -12,7 +12,8 @@ type Figures<'a> = [(&'a str, Measured)];
 pub fn machine(program: &Path) -> Result<()> {
     let processors = std::thread::available_parallelism()?;
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("", |found| found.1);
+    let model =
+        cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("", |found| found.1);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
     let size = std::fs::metadata(program)?.len() / (1 << 20);
@@ -41,7 +42,9 @@ fn row(found: &Measured) -> String {
 /// A call of a tool, straight and through the program.
 pub fn calls(alone: &Figures<'_>, together: &Figures<'_>, connections: usize) {
     println!("`execute` of a small HTTP API, beside the same call straight to it:\n");
-    println!("| Way | p50 ms, 1 connection | added ms | Requests/s, {connections} connections | p99 ms | CPU µs/request |");
+    println!(
+        "| Way | p50 ms, 1 connection | added ms | Requests/s, {connections} connections | p99 ms | CPU µs/request |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     let straight = alone.first().map_or(0.0, |(_, found)| found.p50_us);
     for ((name, one), (_, many)) in alone.iter().zip(together) {

@@ -12,5 +12,6 @@ mod demo;
 mod mcp;
 mod playbooks;
 mod servers;
+mod story;
 mod support;
 mod tools;

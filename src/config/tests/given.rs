@@ -10,7 +10,6 @@ use super::{of_file, of_variables};
 fn everything_has_a_default() {
     let settings = of_variables(&[]);
     assert_eq!((settings.listener.host.as_str(), settings.listener.port), ("127.0.0.1", 5555));
-    assert_eq!(settings.listener.metrics_addr, None);
     assert!(settings.listener.allowed_origins.is_empty());
     assert_eq!(settings.database.url.expose(), "sqlite:data/playmaker.db");
     assert_eq!(settings.database.kind, DatabaseKind::Sqlite);
@@ -155,7 +154,6 @@ fn the_ways_out_and_the_keys_of_the_secrets_store() {
         ("HTTPS_PROXY", "http://user:pw@proxy.internal:3128"),
         ("NO_PROXY", "localhost,.Internal"),
         ("EXTRA_CA_CERTS", "ca.pem"),
-        ("METRICS_ADDR", "127.0.0.1:9464"),
         ("LOG_FORMAT", "pretty"),
         ("PORT", "0"),
     ]);
@@ -164,7 +162,6 @@ fn the_ways_out_and_the_keys_of_the_secrets_store() {
     assert_eq!(settings.outbound.proxy_url().unwrap().port(), Some(3128));
     assert_eq!(settings.outbound.no_proxy, ["localhost", ".internal"]);
     assert!(settings.outbound.extra_ca_certs.unwrap().pem.starts_with("-----BEGIN"));
-    assert_eq!(settings.listener.metrics_addr.unwrap().port(), 9464);
     assert_eq!((settings.log_format, settings.listener.port), (LogFormat::Pretty, 0));
 }
 

@@ -53,6 +53,9 @@ impl Check<'_> {
                 self.fault("/credential/name", "is not a name a credential may go under");
             }
         }
+        if let Some(scheme) = &asked.scheme {
+            self.text("/credential/scheme", scheme, LookPlace::Text);
+        }
         if let Some(scheme) = &asked.scheme
             && !is_token(scheme, 32)
         {

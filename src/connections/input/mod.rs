@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::catalogue::{Kind, Rules, Shown, ValueIn};
 use super::credential_look::{LookPlace, holds_reference, looks_like_credential};
 use super::{Connections, Credential, Entry};
-use crate::config::{CredentialKind, ServerType};
+use crate::config::{CredentialKind, MODEL_PROVIDERS, ServerType};
 use crate::egress;
 use crate::error::{Issue, Problem, Result};
 
@@ -133,7 +133,14 @@ impl Connections {
             None => check.by_hand(asked),
         };
         match draft {
-            Some(draft) if check.issues.is_empty() => Ok(draft),
+            Some(draft) if check.issues.is_empty() => {
+                let configured = self.settings.tool_servers.get(&draft.name);
+                if configured.is_some_and(|server| server.org == org) {
+                    let words = "A tool server of this name is in the configuration. Give the connection another name.";
+                    return Err(Problem::conflict("taken", words));
+                }
+                Ok(draft)
+            }
             _ => Err(Problem::invalid_all(check.issues)),
         }
     }
@@ -180,9 +187,8 @@ impl Check<'_> {
     fn name(&mut self, name: Option<&str>) {
         let Some(name) = name else { return };
         self.text("/name", name, LookPlace::Text);
-        let settings = &self.connections.settings;
-        if settings.tool_servers.get(name).is_some_and(|server| server.org == self.org) {
-            self.fault("/name", "is the name of a tool server of the configuration");
+        if MODEL_PROVIDERS.contains(&name) {
+            self.fault("/name", "is the name of a model provider; choose another");
         }
     }
 

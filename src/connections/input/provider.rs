@@ -36,6 +36,9 @@ impl Check<'_> {
             self.fault("/provider", "is not a provider here. search lists the providers a person may connect");
             return None;
         };
+        if asked.name.is_none() {
+            self.name(Some(&provider.name));
+        }
         let way = self.way(provider, asked.credential.as_ref())?;
         let resolved = match connections.catalogue.resolve(provider, &placeholders) {
             Ok(resolved) => resolved,

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Post, any_json};
+use super::Post;
+use crate::json::any_json;
 
 fn answer(post: Post) -> (u16, i64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

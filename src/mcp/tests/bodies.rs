@@ -7,7 +7,7 @@ use super::Post;
 #[tokio::test]
 async fn a_body_that_is_not_json_is_a_parse_error_without_an_id() {
     let deep = |levels: usize| {
-        let nested = "[".repeat(levels) + &"]".repeat(levels);
+        let nested = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{nested}}}}}"#)
     };
     assert_eq!(Post::raw(deep(638)).send().await.status, 200);
@@ -98,7 +98,7 @@ async fn the_media_type_is_json_in_utf_8_and_not_encoded() {
 async fn a_body_is_at_most_a_mebibyte() {
     let padded = |bytes: usize| {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        body.to_owned() + &" ".repeat(bytes - body.len())
+        format!("{body}{}", " ".repeat(bytes - body.len()))
     };
     assert_eq!(Post::raw(padded(1_048_576)).send().await.status, 200);
     let answered = Post::raw(padded(1_048_577)).send().await;

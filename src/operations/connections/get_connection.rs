@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::connections::{View, unknown};
+use crate::connections::{View, is_id, unknown};
 use crate::error::Result;
 use crate::identity::Permission;
 use crate::operations::words::quoted;
@@ -38,6 +38,9 @@ impl Operation for GetConnection {
     type Output = View;
 
     async fn run(context: Context, input: Input) -> Result<View> {
+        if !is_id(&input.id) {
+            return Err(unknown());
+        }
         let record = context.app.connections.find(context.org(), &input.id).await?.ok_or_else(unknown)?;
         Ok(super::view(&context, &record).await)
     }

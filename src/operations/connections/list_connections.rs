@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::connections::{Filter, Status, View};
-use crate::error::Result;
+use crate::connections::input::NAME_PATTERN;
+use crate::connections::{Filter, Status, View, is_id};
+use crate::error::{Problem, Result};
 use crate::identity::Permission;
 use crate::operations::words::{count, joined, quoted};
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
@@ -20,7 +21,7 @@ pub struct Input {
     /// Only those of this status.
     status: Option<Status>,
     /// Only those of this provider.
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(regex(pattern = NAME_PATTERN))]
     provider: Option<String>,
     /// Whether removed connections are listed too.
     #[serde(default)]
@@ -62,9 +63,19 @@ impl Operation for ListConnections {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output> {
-        let filters = format!("{:?} {:?} {}", input.status, input.provider, input.include_removed);
-        let subject = Subject::of("connections", &[context.org(), &filters]);
+        let filters = [
+            input.status.map_or("", Status::word),
+            input.provider.as_deref().unwrap_or_default(),
+            if input.include_removed { "removed too" } else { "" },
+        ];
+        let subject = Subject::of("connections", &[context.org(), filters[0], filters[1], filters[2]]);
         let before = input.cursor.read::<(i64, String)>(&subject)?;
+        if before.as_ref().is_some_and(|(_, id)| !is_id(id)) {
+            return Err(Problem::invalid(
+                "/cursor",
+                "is no cursor of this list; leave it out to begin at the first page",
+            ));
+        }
         let filter = Filter { status: input.status, provider: input.provider, include_removed: input.include_removed };
         let rows = input.limit.rows();
         let wanted = i64::try_from(rows + 1).unwrap_or(i64::MAX);

@@ -41,6 +41,7 @@ impl Shop {
             account: "ada".into(),
             address: SocketAddr::from(([127, 0, 0, 1], 5555)),
             resolver: Arc::new(SystemResolver),
+            log_secrets: crate::telemetry::SecretRegistry::new(),
         };
         let app = App::start(settings, surroundings).await.unwrap();
         let shop = Self { app, clock, _folder: folder };

@@ -64,7 +64,7 @@ fn reference(context: &Context, record: &crate::connections::Record) -> Result<O
     let Some(credential) = &record.credential else { return Ok(None) };
     let variable = credential.variable.as_deref().unwrap_or_default();
     let value = context.app.settings.reference(&record.org, variable);
-    let placed = value.and_then(|value| Placed::trial(credential, value.expose()));
+    let placed = value.and_then(|value| context.app.connections.trial(credential, value.expose()));
     placed.map(Some).ok_or_else(|| {
         Problem::new(Reason::Unavailable, "The variable this connection names is no longer configured.")
             .kind("tool_not_offered")

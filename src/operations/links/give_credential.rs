@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use super::{connected, opened, tried, usable, wrong_way};
+use super::{connected, opened, same_value, tried, usable, wrong_way};
 use crate::config::CredentialKind;
 use crate::connections::catalogue::{Kind, ValueIn, Way};
-use crate::connections::{Placed, Record, Status, View};
+use crate::connections::{Record, Status, View};
 use crate::error::{Problem, Reason, Result};
 use crate::operations::words::quoted;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
@@ -64,17 +64,12 @@ impl Operation for GiveCredential {
         };
         if record.status == Status::Connected {
             let value = one_value(&context, record, &input)?;
-            if !context.app.connections.holds(record, &value).await? {
-                return Err(Problem::new(
-                    Reason::Conflict,
-                    "The connection has its credential already. Remove it and add it again to give another.",
-                ));
-            }
+            same_value(&context, record, &value).await?;
             return Ok(crate::operations::connections::view(&context, record).await);
         }
         let value = one_value(&context, record, &input)?;
         check(&value, credential.place.unwrap_or(ValueIn::Header))?;
-        let placed = Placed::trial(credential, &value);
+        let placed = context.app.connections.trial(credential, &value);
         let account = tried(&context, &input.link, record, placed.as_ref()).await?;
         connected(&context, record, Some(&value), account).await
     }

@@ -36,14 +36,22 @@ fn usable(context: &Context, opened: &Opened) -> Result<()> {
 /// Answers the label of the account, where the provider says how to ask for it.
 async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&Placed>) -> Result<Option<String>> {
     let tool_servers = &context.app.tool_servers;
+    // Counted before it is tried, so that guesses sent at once do not pass the bound together.
+    if !context.app.connections.reserve_attempt(context.org(), link).await? {
+        return Err(gone());
+    }
     let (failed, problem) = match tool_servers.probe(record, placed.cloned()).await {
-        Ok(_) => return Ok(tool_servers.identity(record, placed).await),
+        Ok(_) => {
+            context.app.connections.give_attempt_back(context.org(), link).await?;
+            return Ok(tool_servers.identity(record, placed).await);
+        }
         Err(Probe::Refused) => {
             let pointer = if placed.is_some() { "/value" } else { "" };
             (Failed::Refused, Problem::invalid(pointer, format!("{} does not take this credential", record.title)))
         }
         Err(Probe::Unreachable(words)) => (Failed::Unreachable, Problem::unavailable(words)),
         Err(Probe::NotAllowed) => {
+            context.app.connections.give_attempt_back(context.org(), link).await?;
             return Err(Problem::new(Reason::Unavailable, "Whoever runs the server does not allow this address.")
                 .kind("tool_not_offered")
                 .because("connection_not_allowed"));
@@ -57,11 +65,23 @@ async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&P
 /// Pending becomes connected; who comes second finds it so.
 async fn connected(context: &Context, record: &Record, value: Option<&str>, account: Option<String>) -> Result<View> {
     let (actor, now) = (context.caller.actor(), context.now_ms());
-    let (record, _) = context.app.connections.connect(context.org(), record, actor, now, value, account).await?;
+    let (record, won) = context.app.connections.connect(context.org(), record, actor, now, value, account).await?;
     if record.status == Status::Removed {
         return Err(gone());
     }
+    if let (false, Some(value)) = (won, value) {
+        same_value(context, &record, value).await?;
+    }
     Ok(super::connections::view(context, &record).await)
+}
+
+/// Who comes second with the same value finds the connection as it stands; another value is refused.
+async fn same_value(context: &Context, record: &Record, value: &str) -> Result<()> {
+    if context.app.connections.holds(record, value).await? {
+        return Ok(());
+    }
+    let words = "The connection has its credential already. Remove it and add it again to give another.";
+    Err(Problem::new(Reason::Conflict, words))
 }
 
 /// 409: the other button is the one for this kind.

@@ -38,6 +38,9 @@ impl Operation for GetPlaybook {
     type Output = Playbook;
 
     async fn run(context: Context, input: Input) -> Result<Playbook> {
+        if !playbooks::is_id(&input.playbook) {
+            return Err(playbooks::unknown());
+        }
         playbooks::find(&context.app.ledger, context.org(), &input.playbook).await?.ok_or_else(playbooks::unknown)
     }
 

@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::paging::Bound;
 use crate::app::App;
 use crate::clock;
-use crate::config::{Access, Adders, Playbooks};
+use crate::config::{Adders, Playbooks};
 use crate::connections::catalogue::{Kind, Rules, Shown, variable};
 use crate::error::Result;
 use crate::identity::{Caller, Permission};
 use crate::operations::words::cut;
+use crate::operations::{Offer, connections};
 use crate::tool_servers::openapi::{Totals, Unusable};
 use crate::tool_servers::search::{self, Asked, Match};
 use crate::tool_servers::upstream::Hints;
@@ -173,8 +174,7 @@ impl Page<'_> {
         let mut servers_matching: Vec<usize> = matches.iter().map(|found| found.server).collect();
         servers_matching.sort_unstable();
         servers_matching.dedup();
-        let people_may_add = self.may_add();
-        let (providers, more_providers) = match people_may_add && self.of_org && !self.one_server {
+        let (providers, more_providers) = match self.of_org && !self.one_server && self.may_add() {
             true => self.providers(every_provider),
             false => (None, None),
         };
@@ -189,7 +189,7 @@ impl Page<'_> {
             next_cursor: has_more.then(|| self.bound.cursor(end)).transpose()?,
             servers_matching: servers_matching.len(),
             any_server: !asked.is_empty(),
-            people_may_add,
+            people_may_add: self.app.access.is_local() && self.app.settings.connections.add == Adders::People,
         };
         output.shorten()?;
         Ok(output)
@@ -268,11 +268,8 @@ impl Page<'_> {
 
     /// Whether this caller may add a connection: a person who may write in an org whose people may.
     fn may_add(&self) -> bool {
-        let settings = &self.app.settings;
-        self.caller.is_person()
-            && self.caller.may(Permission::OrgWrite)
-            && settings.connections.add == Adders::People
-            && settings.access() == Access::Local
+        let offer = Offer { app: self.app, caller: self.caller };
+        self.caller.may(Permission::OrgWrite) && connections::may_add(&offer).is_ok()
     }
 
     /// Providers with a way that is offered and without a server.

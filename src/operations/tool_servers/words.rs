@@ -43,25 +43,25 @@ pub(super) fn executed(answer: &Answer) -> String {
 }
 
 fn stop(text: &str) -> &'static str {
-    if text.ends_with(['.', '!', '?', '…']) { "" } else { "." }
+    if text.trim_end_matches(['”', ')']).ends_with(['.', '!', '?', '…']) { "" } else { "." }
 }
 
 /// What a search found.
 pub(super) fn searched(output: &Output) -> String {
     let mut sentences = Vec::new();
-    let serving = output.servers.iter().filter(|server| server.tools.is_some()).count();
-    if output.total > 0 {
-        let on = output.servers_matching;
-        sentences.push(format!("{} on {} match.", count(output.total, "tool"), count(on, "server")));
-        let fits = output.total == 1;
-        if fits {
-            sentences = vec![format!("1 tool on {} matches.", count(on, "server"))];
+    match output.total {
+        0 if output.any_server => {
+            sentences.push("No tool matches.".to_owned());
+            let alike = output.did_you_mean.iter().flatten();
+            let names: Vec<String> = alike.map(|name| quoted(name.rsplit('/').next().unwrap_or(name))).collect();
+            if !names.is_empty() {
+                sentences.push(format!("The nearest by spelling: {}.", joined(&names)));
+            }
         }
-    } else if serving > 0 || output.any_server {
-        sentences.push("No tool matches.".to_owned());
-        if let Some(alike) = output.did_you_mean.as_ref().filter(|alike| !alike.is_empty()) {
-            let names: Vec<String> = alike.iter().map(|name| quoted(name.rsplit('/').next().unwrap_or(name))).collect();
-            sentences.push(format!("The nearest by spelling: {}.", joined(&names)));
+        0 => {}
+        total => {
+            let verb = if total == 1 { "matches" } else { "match" };
+            sentences.push(format!("{} on {} {verb}.", count(total, "tool"), count(output.servers_matching, "server")));
         }
     }
     let unavailable = output.servers.iter().filter_map(|server| Some((server, server.unavailable.as_deref()?)));

@@ -17,6 +17,8 @@ pub enum LinkView {
     Expired {
         /// Title of what was to be connected.
         title: Text,
+        /// Whether refused credentials ended it before its time.
+        refused: bool,
     },
     /// `cancelled`: refused on this page.
     Cancelled {

@@ -64,7 +64,7 @@ impl Earlier {
             ));
         }
         match &self.answer {
-            Some(answer) => Ok(Meaning::Answered(Box::new(serde_json::from_str(answer)?))),
+            Some(answer) => Ok(Meaning::Answered(Box::new(serde_json::from_value(crate::json::kept(answer)?)?))),
             None if self.read_only => Ok(Meaning::Free),
             None => Err(Problem::conflict(
                 "effect_unknown",

@@ -133,16 +133,21 @@ impl ToolServers {
 
     /// Makes the call.
     pub async fn execute(&self, found: Found, call: Call) -> Result<Answer> {
+        if self.needs.lifecycle.is_stopping() {
+            return Err(Problem::unavailable("The server is stopping, so the call was not made."));
+        }
         let is_process = found.is_process();
         let place = self.places.take(&call.org, &call.server, is_process).await;
         let place = place.map_err(|_| Refusal::Busy.problem(&call.server, &call.tool))?;
+        let pace = found.live.pace.admit(self.now_ms()).await;
+        let pace = pace.map_err(|trouble| Refusal::Failed(trouble).problem(&call.server, &call.tool))?;
         let left = CancellationToken::new();
         let _cut_when_dropped = left.clone().drop_guard();
         let (answer, answered) = oneshot::channel();
         let this = self.clone();
         self.needs.lifecycle.spawn(async move {
             let ended = this.run(&found, call, &left).await;
-            drop(place);
+            drop((place, pace));
             // A caller that left hears nothing; the record stands all the same.
             let _ = answer.send(ended);
         });

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::house::{House, refused};
-use super::stand_in::SECRET;
+use super::stand_in::{SECRET, StandIn};
 use crate::config::Permission;
 use crate::identity::{Caller, Permissions, Playbooks, Who};
 
@@ -186,6 +186,8 @@ async fn words_say_what_was_found() {
     let (_, words) =
         house.run_as(house.caller.clone(), "search_in_playbook", json!({ "terms": "contact" })).await.unwrap();
     assert_eq!(words, "2 tools on 2 servers match.");
+    let (_, words) = house.run_as(house.caller.clone(), "search", json!({ "terms": "notion" })).await.unwrap();
+    assert_eq!(words, "No tool matches. A person can connect “Notion”.");
     let (_, words) = house
         .run_as(
             house.caller.clone(),
@@ -228,4 +230,15 @@ async fn an_old_document_is_asked_whether_it_changed_and_kept_while_it_cannot_be
     house.clock.advance_ms(day);
     let kept = run().await.unwrap();
     assert!(kept["total"] == 3 && kept["servers"][0]["document_stale_since"].is_string());
+}
+
+#[tokio::test]
+async fn an_org_without_servers_is_told_how_to_come_by_one() {
+    let house = House::with(StandIn::start().await, "{}").await;
+    let words =
+        |id: &'static str, terms: &'static str| house.run_as(house.caller.clone(), id, json!({ "terms": terms }));
+    let (_, told) = words("search_in_playbook", "").await.unwrap();
+    assert_eq!(told, "No tool server is here yet; whoever runs the server sets one up, or a person adds one.");
+    let (_, told) = words("search", "notion").await.unwrap();
+    assert!(told.ends_with("a person adds one, or a person connects a provider listed."), "{told}");
 }

@@ -70,6 +70,7 @@ impl House {
             account: "ada".into(),
             address: SocketAddr::from(([127, 0, 0, 1], 1)),
             resolver: Arc::new(SystemResolver),
+            log_secrets: crate::telemetry::SecretRegistry::new(),
         };
         let app = App::start(settings, surroundings).await.unwrap();
         let caller = Arc::new(Caller::local("ada"));

@@ -56,6 +56,7 @@ impl Server {
             account: "ada".to_owned(),
             address: listener.local_addr().unwrap(),
             resolver: Arc::new(SystemResolver),
+            log_secrets: playmaker::telemetry::SecretRegistry::new(),
         };
         let mut app = App::start(settings, surroundings).await.unwrap();
         Arc::get_mut(&mut app).expect("nobody else holds it yet").heartbeat = heartbeat;

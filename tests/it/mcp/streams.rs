@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::server::{Server, Slow};
-use super::talk::{MODERN, REVISIONS, Talk, event};
+use super::talk::{HEARTBEAT, MODERN, REVISIONS, Talk, event};
 
 /// A slow call, in the playbook that [`ready`] makes.
 pub fn slow_call() -> Value {
@@ -37,11 +37,10 @@ async fn a_slow_call_keeps_its_stream_alive_until_it_answers() {
         let mut stream = talk.open("execute", slow_call()).await;
         slow.arrived().await;
         for _ in 0..2 {
-            assert_eq!(stream.chunk().await.unwrap().unwrap(), ": heartbeat\n\n", "{revision}");
+            assert_eq!(stream.chunk().await.unwrap().unwrap(), HEARTBEAT, "{revision}");
         }
         slow.answer();
-        let rest = stream.text().await.unwrap();
-        let answer = event(rest.trim_start_matches(": heartbeat\n\n"));
+        let answer = event(&stream.text().await.unwrap());
         assert_eq!(answer["result"]["structuredContent"]["answer"], json!({ "total": 42 }), "{answer}");
         slow.left().await;
     }

@@ -11,6 +11,9 @@ pub const MODERN: &str = "2026-07-28";
 /// What every client accepts.
 pub const BOTH: &str = "application/json, text/event-stream";
 
+/// What a silent stream carries.
+pub const HEARTBEAT: &str = ": heartbeat\n\n";
+
 /// A client.
 pub struct Talk {
     http: Client,
@@ -161,11 +164,11 @@ impl Answer {
     }
 }
 
-/// The message of a stream that holds nothing but its event.
+/// The message of a stream: heartbeats, if it took a while, and then one event.
 pub fn event(text: &str) -> Value {
-    let message = text.strip_prefix("event: message\ndata: ").and_then(|rest| rest.strip_suffix("\n\n"));
-    let message =
-        message.filter(|message| !message.contains('\n')).unwrap_or_else(|| panic!("no single event: {text}"));
+    let event = text.trim_start_matches(HEARTBEAT);
+    let message = event.strip_prefix("event: message\ndata: ").and_then(|rest| rest.strip_suffix("\n\n"));
+    let message = message.filter(|one| !one.contains('\n')).unwrap_or_else(|| panic!("no single event: {text}"));
     serde_json::from_str(message).unwrap()
 }
 

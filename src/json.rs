@@ -30,6 +30,16 @@ enum Open {
     Object { members: Map<String, Value>, member: String },
 }
 
+/// The most levels of what the database holds: above what any door lets in, since answers are wrapped before they are kept.
+const KEPT_DEPTH: usize = 1_024;
+
+/// Reads what we wrote ourselves.
+pub fn kept(text: &str) -> crate::error::Result<Value> {
+    read(text, KEPT_DEPTH, |_| false)
+        .map(|parsed| parsed.value)
+        .map_err(|fault| crate::error::Problem::internal(format!("a kept value does not read: {fault:?}")))
+}
+
 /// Reads `text`, which may open `max_depth` levels. `watched` is told the path to an object in which a member came twice
 /// and says whether that counts: `[]` is the outermost object, `["params"]` the one under that member.
 pub fn read(text: &str, max_depth: usize, watched: impl Fn(&[&str]) -> bool) -> Result<Parsed, Fault> {
@@ -216,6 +226,26 @@ impl Reader<'_> {
     }
 }
 
+/// Small values of every kind, for property tests.
+#[cfg(test)]
+pub(crate) fn any_json() -> impl proptest::strategy::Strategy<Value = Value> {
+    use proptest::prelude::*;
+
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1e9..1e9).prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(".{0,6}", inner, 0..4).prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -228,7 +258,7 @@ mod tests {
 
     #[test]
     fn levels_are_counted_and_bounded() {
-        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(read(&nested(640), 640, |_| false).is_ok());
         assert_eq!(read(&nested(641), 640, |_| false), Err(Fault::Depth));
         assert_eq!(read(&"[".repeat(1_000_000), 640, |_| false), Err(Fault::Depth));
@@ -283,7 +313,7 @@ mod tests {
         }
 
         #[test]
-        fn reads_what_serde_json_writes(value in crate::mcp::tests::any_json()) {
+        fn reads_what_serde_json_writes(value in any_json()) {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
             prop_assert_eq!(plain(&pretty), Some(value));
         }
