@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::services::project;
 
-/// Rooms and the rooms they may use, beside `clock`, `ids` and `error`, which everything may.
+/// Rooms and the rooms they may use, beside `clock`, `error`, `ids` and `json`, which everything may.
 ///
 /// Top to bottom as they are entered: `commands → server → app → {http, mcp, studio} → operations → the middle → ledger →
 /// store`. `app` and `operations` know each other: the list is part of the program, and an operation runs in it.
@@ -26,6 +26,7 @@ const EDGES: [(&str, &[&str]); 19] = [
             "mcp",
             "operations",
             "store",
+            "telemetry",
             "tool_servers",
         ],
     ),
@@ -49,7 +50,7 @@ const EDGES: [(&str, &[&str]); 19] = [
     ),
     ("guides", &[]),
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "store"]),
-    ("connections", &["config", "egress", "identity", "ledger", "lifecycle", "playbooks", "store"]),
+    ("connections", &["config", "egress", "identity", "ledger", "lifecycle", "playbooks", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("identity", &["config", "ledger"]),
     ("ledger", &["store"]),
@@ -58,10 +59,10 @@ const EDGES: [(&str, &[&str]); 19] = [
     // What looks like a credential is one list, kept where credentials are.
     ("config", &["connections"]),
     ("lifecycle", &[]),
-    ("telemetry", &["config"]),
+    ("telemetry", &["config", "identity"]),
 ];
 /// At the bottom: anybody may use them, and they use nobody.
-const GROUND: [&str; 3] = ["clock", "error", "ids"];
+const GROUND: [&str; 4] = ["clock", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
 const LIBRARIES: [(&str, &[&str]); 9] = [

@@ -14,6 +14,7 @@ use playmaker::egress::SystemResolver;
 use playmaker::http;
 use playmaker::ids::{Ids, SystemEntropy};
 use playmaker::ledger::{Book, Row};
+use playmaker::telemetry::SecretRegistry;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -89,7 +90,7 @@ impl TestApp {
             account: ACCOUNT.to_owned(),
             address: listener.local_addr().unwrap(),
             resolver: Arc::new(SystemResolver),
-            log_secrets: playmaker::telemetry::SecretRegistry::new(),
+            log_secrets: SecretRegistry::new(),
         };
         let app = App::start(settings, surroundings).await.unwrap();
         tokio::spawn(http::serve(app.clone(), listener));
