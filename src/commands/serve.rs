@@ -15,9 +15,9 @@ pub(super) fn run() -> Outcome {
         watch_signals(lifecycle.clone()).await.map_err(one_line)?;
         let environment = config::environment();
         let settings = settings(&environment)?;
-        server::start_log(&settings, &environment).map_err(one_line)?;
+        let log_secrets = server::start_log(&settings, &environment).map_err(one_line)?;
         let started = tokio::select! {
-            started = Server::start(settings, &environment) => started.map_err(one_line)?,
+            started = Server::start(settings, &environment, log_secrets) => started.map_err(one_line)?,
             () = lifecycle.token().cancelled() => return Ok(()),
         };
         started.run(&lifecycle).await;
