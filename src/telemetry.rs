@@ -16,7 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use zeroize::Zeroizing;
 
 use crate::config::LogFormat;
-use crate::identity::keys::sha256;
+use crate::digest::sha256;
 
 /// Values shorter than this are not scrubbed: they would take ordinary words with them.
 pub const SHORTEST_SECRET: usize = 8;
