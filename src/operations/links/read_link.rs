@@ -71,6 +71,9 @@ pub struct Shown {
     pub kind: ServerType,
     /// The server's host in ASCII form.
     pub host: String,
+    /// The server's address, of which the page shows the port too.
+    #[serde(skip)]
+    pub address: String,
     /// The provider, or null.
     pub provider: Option<String>,
     /// The provider's picture, or null.
@@ -217,6 +220,7 @@ async fn shown(context: &Context, record: &Record) -> Result<Shown> {
         title: record.title.clone(),
         kind: record.kind,
         host: record.host(),
+        address: record.entry.url.clone().unwrap_or_default(),
         provider: record.provider.clone(),
         icon: None,
         playbooks,
