@@ -318,19 +318,9 @@ impl Record {
         self.link_expires_at.filter(|end| self.status == Status::Pending && now_ms < *end)
     }
 
-    /// The host of its server, in ASCII form.
+    /// The host of its server, for callers and the audit.
     pub fn host(&self) -> String {
         let url = self.entry.url.as_deref().and_then(|url| url::Url::parse(url).ok());
         url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
-    }
-
-    /// The same with the port where that is not the usual one, for a person to look at.
-    pub fn host_and_port(&self) -> String {
-        let url = self.entry.url.as_deref().and_then(|url| url::Url::parse(url).ok());
-        let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return String::new() };
-        match url.as_ref().and_then(url::Url::port) {
-            Some(port) => format!("{host}:{port}"),
-            None => host.to_owned(),
-        }
     }
 }

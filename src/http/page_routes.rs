@@ -203,7 +203,7 @@ fn connected(output: &read_link::Output) -> Connected {
     Connected {
         title: Text::new(shown.map_or("", |shown| shown.title.as_str())),
         name: Text::new(shown.map_or("", |shown| shown.name.as_str())),
-        host: Host::of(shown.map_or("", |shown| shown.host_and_port.as_str())),
+        host: Host::of(shown.map_or("", |shown| shown.address.as_str())),
         org: Text::new(output.org.as_deref().unwrap_or_default()),
         account: shown.and_then(|shown| shown.account.as_deref()).map(Text::new),
         warning: None,
@@ -222,7 +222,7 @@ fn asking(app: &App, link: &str, output: read_link::Output) -> Asking {
         connection: Asked {
             name: text(|shown| &shown.name),
             title: text(|shown| &shown.title),
-            host: Host::of(shown.map_or("", |shown| shown.host_and_port.as_str())),
+            host: Host::of(shown.map_or("", |shown| shown.address.as_str())),
             playbooks: shown.and_then(|shown| shown.playbooks.as_deref()).map(texts).unwrap_or_default(),
             allowed: shown.and_then(|shown| shown.allowed.as_deref()).map(texts),
         },

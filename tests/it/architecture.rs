@@ -49,20 +49,20 @@ const EDGES: [(&str, &[&str]); 19] = [
         ],
     ),
     ("guides", &[]),
-    ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "store"]),
+    ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "identity", "ledger", "lifecycle", "playbooks", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("identity", &["config", "ledger"]),
     ("ledger", &["store"]),
     ("store", &[]),
     ("egress", &[]),
-    // What looks like a credential is one list, kept where credentials are.
-    ("config", &["connections"]),
+    // What looks like a credential, and which headers nobody sets, is one list each.
+    ("config", &["connections", "egress"]),
     ("lifecycle", &[]),
     ("telemetry", &["config", "identity"]),
 ];
 /// At the bottom: anybody may use them, and they use nobody.
-const GROUND: [&str; 4] = ["clock", "error", "ids", "json"];
+const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
 const LIBRARIES: [(&str, &[&str]); 9] = [

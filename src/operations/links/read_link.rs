@@ -71,9 +71,9 @@ pub struct Shown {
     pub kind: ServerType,
     /// The server's host in ASCII form.
     pub host: String,
-    /// The same with its port, for the page alone.
+    /// The server's address, of which the page shows the port too.
     #[serde(skip)]
-    pub host_and_port: String,
+    pub address: String,
     /// The provider, or null.
     pub provider: Option<String>,
     /// The provider's picture, or null.
@@ -220,7 +220,7 @@ async fn shown(context: &Context, record: &Record) -> Result<Shown> {
         title: record.title.clone(),
         kind: record.kind,
         host: record.host(),
-        host_and_port: record.host_and_port(),
+        address: record.entry.url.clone().unwrap_or_default(),
         provider: record.provider.clone(),
         icon: None,
         playbooks,
