@@ -75,7 +75,7 @@ pub fn entry_json(key: &ApiKey) -> Value {
             Playbooks::All => json!("*"),
             Playbooks::Only(ids) => json!(ids),
         },
-        "sha256": hex(&key.sha256),
+        "sha256": hex(key.sha256),
     });
     if let Some(end) = key.expires_at_ms {
         entry["expires_at"] = crate::clock::iso(end).into();
