@@ -50,7 +50,7 @@ const EDGES: [(&str, &[&str]); 19] = [
     ),
     ("guides", &[]),
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
-    ("connections", &["config", "egress", "identity", "ledger", "lifecycle", "playbooks", "store", "telemetry"]),
+    ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("identity", &["config", "ledger"]),
     ("ledger", &["store"]),
@@ -59,7 +59,7 @@ const EDGES: [(&str, &[&str]); 19] = [
     // What looks like a credential, and which headers nobody sets, is one list each.
     ("config", &["connections", "egress"]),
     ("lifecycle", &[]),
-    ("telemetry", &["config", "identity"]),
+    ("telemetry", &["config"]),
 ];
 /// At the bottom: anybody may use them, and they use nobody.
 const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
