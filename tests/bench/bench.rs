@@ -84,7 +84,8 @@ async fn measure(run: &Run) -> Result<()> {
 
 /// The median of each target's turns.
 async fn turns<'a>(run: &Run, targets: &[Target<'a>], load: Load) -> Result<Vec<(&'a str, Measured)>> {
-    let chosen: Vec<_> = targets.iter().filter(|target| target.name.contains(&run.only)).collect();
+    let wanted = |target: &&Target<'_>| target.name == scene::STRAIGHT || target.name.contains(&run.only);
+    let chosen: Vec<_> = targets.iter().filter(wanted).collect();
     let mut found = vec![Vec::new(); chosen.len()];
     for _ in 0..run.turns {
         for (target, measured) in chosen.iter().zip(&mut found) {

@@ -15,6 +15,11 @@ const PLAYBOOKS: usize = 20;
 /// The HTTP API as a tool server, and its tool.
 const API: (&str, &str) = ("parts", "get_part");
 
+/// What a call that does not go through the program is called.
+pub const STRAIGHT: &str = "straight";
+/// Nothing is sealed with it.
+const SECRETS_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+
 /// A server and the request it gets.
 pub struct Target<'a> {
     /// What the table calls it.
@@ -55,7 +60,13 @@ impl Scene {
             let home = folder.join(name);
             std::fs::create_dir_all(&home)?;
             let home = home.to_string_lossy();
-            let settings = [("DATABASE_URL", url), ("API_KEYS", &keys), ("CONFIG_FILE", &file), ("HOME", &home)];
+            let settings = [
+                ("DATABASE_URL", url),
+                ("SECRETS_KEYS", SECRETS_KEY),
+                ("API_KEYS", &keys),
+                ("CONFIG_FILE", &file),
+                ("HOME", &home),
+            ];
             let server = servers::playmaker(program, &settings).await?;
             fill(&server, &key).await?;
             programs.push((name, server));
@@ -79,7 +90,7 @@ impl Scene {
     /// A call of the HTTP API: straight, and by `execute`.
     pub fn calls(&self) -> Vec<Target<'_>> {
         let straight = load::request("GET", "/parts/P-1007", &[], "");
-        let mut targets = vec![Target { name: "straight", server: &self.api, request: straight }];
+        let mut targets = vec![Target { name: STRAIGHT, server: &self.api, request: straight }];
         for (name, server) in &self.programs {
             targets.push(Target { name, server, request: execute(&self.key) });
         }
@@ -97,7 +108,7 @@ fn made_key(program: &Path) -> Result<(String, String)> {
 async fn fill(server: &Server, key: &str) -> Result<()> {
     for number in 1..=PLAYBOOKS {
         let body = json!({
-            "id": format!("playbook-{number}"),
+            "playbook": format!("playbook-{number}"),
             "name": format!("Repair desk {number}"),
             "description": "Takes in what customers bring, finds the parts it needs and writes to them when it is done.",
         });

@@ -62,7 +62,7 @@ pub async fn playmaker(program: &Path, settings: &[(&str, &str)]) -> Result<Serv
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let mut command = Command::new(program);
-    command.env_clear().env("HOST", "127.0.0.1").env("PORT", port.to_string()).env("RUST_LOG", "warn");
+    command.env_clear().env("HOST", "127.0.0.1").env("PORT", port.to_string()).env("RUST_LOG", "error");
     command.envs(settings.iter().copied());
     let began = Instant::now();
     let process = Process::start(&mut command)?;
