@@ -1,7 +1,6 @@
--- The ledger: one dense sequence of events an org. The head row is also the org's write lock.
-CREATE TABLE ledger_heads (
-    org TEXT NOT NULL PRIMARY KEY,
-    head BIGINT NOT NULL
+-- The ledger: one dense sequence of events an org. Where servers share the database, who writes holds the org's lock row.
+CREATE TABLE ledger_locks (
+    org TEXT NOT NULL PRIMARY KEY
 );
 
 CREATE TABLE events (

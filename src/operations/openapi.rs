@@ -63,6 +63,10 @@ fn operation(entry: &Entry) -> Value {
     if let Some(body) = body {
         operation["requestBody"] = body;
     }
+    if matches!(declaration.needs, Needs::Session) {
+        // The page's own session: a bearer credential is refused.
+        operation["security"] = json!([]);
+    }
     operation
 }
 

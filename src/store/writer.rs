@@ -1,7 +1,7 @@
 //! Group commit: writes queue up, and all that wait are made in one transaction, each in a savepoint of its own.
 //!
 //! SQLite has one writer. PostgreSQL has several lanes, an org always in the same one; a transaction there is of one org
-//! and takes that org's row in `ledger_heads` first, so that two servers never deadlock and positions have no gaps.
+//! and takes that org's row in `ledger_locks` first, so that two servers never deadlock and positions have no gaps.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -268,8 +268,8 @@ async fn take(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error>
     sqlx::query("BEGIN").execute(&mut **held).await?;
     // The update changes nothing but takes the row's lock, made here when the org is new.
     sqlx::query(
-        "WITH taken AS (INSERT INTO ledger_heads (org, head) VALUES ($1, 0) \
-         ON CONFLICT (org) DO UPDATE SET head = ledger_heads.head RETURNING org) \
+        "WITH taken AS (INSERT INTO ledger_locks (org) VALUES ($1) \
+         ON CONFLICT (org) DO UPDATE SET org = ledger_locks.org RETURNING org) \
          SELECT pg_notify($2, org) FROM taken",
     )
     .bind(org)

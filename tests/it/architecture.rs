@@ -81,7 +81,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
 /// Tables and the one room whose they are.
 const TABLES: [(&str, &str); 7] = [
     ("events", "ledger"),
-    ("ledger_heads", "ledger"),
+    ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
@@ -230,7 +230,7 @@ fn a_table_is_touched_only_by_the_room_whose_it_is() {
             }
             seen.insert(table);
             // The writer of the store takes an org's row of the heads: it is the org's lock.
-            let is_lock = table == "ledger_heads" && source.room == "store";
+            let is_lock = table == "ledger_locks" && source.room == "store";
             if source.room != owner && !is_lock {
                 broken.push(format!("{}: {} touches {table}, which is of {owner}", source.path.display(), source.room));
             }

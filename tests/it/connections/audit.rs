@@ -31,7 +31,7 @@ async fn each_change_is_told_once_with_its_facts_and_who_made_it() {
         (
             "connection_added",
             json!({
-                "provider": null, "type": "mcp", "host": upstream.host(), "kind": "secret",
+                "provider": null, "type": "mcp", "host": "127.0.0.1", "kind": "secret",
                 "link_expires_at": "2026-10-01T09:40:00.000Z",
             }),
         ),

@@ -75,6 +75,16 @@ impl Person {
         eventually(state, async || self.browser.driver().find(By::Css(selector.as_str())).await.ok()).await;
     }
 
+    /// Visits again until the page is in that state.
+    pub async fn comes_back_until(&self, address: &str, state: &str) {
+        let selector = format!("main[data-state={state}]");
+        eventually(state, async || {
+            self.browser.visit(address).await;
+            self.browser.driver().find(By::Css(selector.as_str())).await.ok()
+        })
+        .await;
+    }
+
     /// Closes the browser; nothing was wrong on the page but refusals, which a browser reports too.
     pub async fn leaves(self) {
         let complaints = self.browser.complaints().await;

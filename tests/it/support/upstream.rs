@@ -59,11 +59,6 @@ impl Upstream {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Its host with its port, as people are shown it.
-    pub fn host(&self) -> String {
-        self.address.to_string()
-    }
-
     /// Calls of tools that reached it.
     pub fn calls(&self) -> usize {
         self.state.calls.load(Ordering::SeqCst)
