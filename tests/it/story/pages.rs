@@ -153,11 +153,16 @@ async fn a_link_ends_after_ten_refused_keys() {
     }
     person.gives("guess-10").await;
     // A new visit could overtake the form that is on its way: it comes once the tenth key was tried.
-    eventually("the tenth try", async || (harbour.seen().len() == 10).then_some(())).await;
+    let mut tried = 0;
+    eventually("the tenth try", async || {
+        tried += harbour.seen().len();
+        (tried >= 10).then_some(())
+    })
+    .await;
     person.comes_back_until(&link, "expired").await;
     assert_eq!(person.heading().await, "No more tries with this link");
     person.browser().picture("approval-no-more-tries").await;
-    assert_eq!(harbour.seen().len(), 10);
+    assert_eq!(tried + harbour.seen().len(), 10);
 }
 
 #[tokio::test]
