@@ -58,14 +58,14 @@ fn variables_take_a_given_value_or_their_default_within_their_list() {
 #[test]
 fn an_operation_of_another_origin_is_unusable_unless_it_is_a_known_host() {
     let servers = json!([{ "url": "https://a.example" }]);
-    let item = json!({ "get": { "servers": [{ "url": "https://files.example/up" }] } });
+    let item = json!({ "get": { "servers": [{ "url": "https://uploads.example/up" }] } });
     let read = read_with(servers.clone(), item.clone(), &Placement::default()).unwrap();
     assert_eq!(because(&read), ["foreign_server"]);
     let place =
-        Placement { hosts: vec![Url::parse("https://files.example").unwrap().origin()], ..Placement::default() };
+        Placement { hosts: vec![Url::parse("https://uploads.example").unwrap().origin()], ..Placement::default() };
     assert_eq!(
         sole(&read_with(servers.clone(), item.clone(), &place).unwrap()).server.as_str(),
-        "https://files.example/up"
+        "https://uploads.example/up"
     );
     // The entry's own address goes before every server of the document.
     let read = read_with(servers, item, &super::at("https://own.example/x")).unwrap();
