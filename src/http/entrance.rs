@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY,
-    TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
@@ -35,7 +35,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     // `/v1/orgs/{org}/playbooks/mcp` is a playbook of that id, not an endpoint.
     let mcp = path.trim_end_matches('/').ends_with("/mcp") && !path.starts_with("/v1/");
     let mut origin = None;
-    let mut response = match framed(&request).and_then(|()| admit(&app, &request)) {
+    let mut response = match readable(&request).and_then(|()| admit(&app, &request)) {
         Err(problem) => problems::response(&problem),
         Ok(allowed) => {
             origin = allowed;
@@ -94,16 +94,13 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
     ))
 }
 
-/// A message whose length could be read in two ways, or whose path is no text, is refused before anything reads it
-/// (RFC 9112, section 6.3).
-fn framed(request: &Request) -> Result<(), Problem> {
-    let headers = request.headers();
-    let lengths = headers.get_all(CONTENT_LENGTH).iter().count();
-    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
-    let coding = codings.next();
-    let chunked = coding.is_none_or(|coding| coding.as_bytes().eq_ignore_ascii_case(b"chunked"));
-    if lengths > 1 || (lengths == 1 && coding.is_some()) || codings.next().is_some() || !chunked {
-        return Err(Problem::new(Reason::BadRequest, "The message does not say its length in exactly one way."));
+/// A body in a coding nobody here reads, or a path that is no text, is refused before anything reads it (RFC 9112,
+/// section 6.1). Two lengths that differ are refused by the parser; equal ones, and a length beside chunks, it merges
+/// before anybody sees them.
+fn readable(request: &Request) -> Result<(), Problem> {
+    let chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    if !request.headers().get_all(TRANSFER_ENCODING).iter().all(chunked) {
+        return Err(Problem::new(Reason::BadRequest, "A body comes whole or in chunks, in no other coding."));
     }
     if percent_encoding::percent_decode_str(request.uri().path()).decode_utf8().is_err() {
         return Err(Problem::not_found("There is nothing at this path."));

@@ -117,6 +117,33 @@ async fn every_fault_is_told_at_once_and_only_the_first_hundred() {
 }
 
 #[tokio::test]
+async fn what_the_parser_reads_and_nobody_should_is_refused() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let server = TestApp::local().await;
+    let last = "Host: localhost\r\nConnection: close\r\n";
+    let corpus = [
+        (
+            400,
+            format!(
+                "POST /v1/orgs/local/playbooks HTTP/1.1\r\n{last}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"
+            ),
+        ),
+        // A target in absolute form names another host than the header does.
+        (403, format!("GET http://evil.example/v1/orgs/local/playbooks HTTP/1.1\r\n{last}\r\n")),
+        (404, format!("GET /v1/orgs/%ff/playbooks HTTP/1.1\r\n{last}\r\n")),
+        (404, format!("GET /connect/%ff HTTP/1.1\r\n{last}\r\n")),
+    ];
+    for (status, text) in corpus {
+        let mut stream = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{text}: {answer}");
+        assert!(answer.contains("content-type: application/problem+json"), "{text}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn what_the_parser_cannot_read_is_refused_and_the_connection_closed() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let server = TestApp::local().await;
