@@ -24,6 +24,7 @@ pub mod lifecycle;
 pub mod mcp;
 pub mod operations;
 pub mod playbooks;
+pub mod secrets;
 pub mod server;
 pub mod store;
 pub mod studio;

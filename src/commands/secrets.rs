@@ -5,8 +5,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use playmaker::config;
-use playmaker::connections::secrets::{Rekeyed, SecretsStore};
 use playmaker::ids::{Ids, SystemEntropy};
+use playmaker::secrets::{Rekeyed, SecretsStore};
 use playmaker::store::Store;
 
 use super::{Outcome, one_line, runtime, say, settings};

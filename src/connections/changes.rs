@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::links::{self, Link};
 use super::record::{Record, Status, Stored};
-use super::secrets::{Fields, SecretsStore};
 use super::standing::VALUE;
 use super::{Connections, Draft, rows};
 use crate::clock;
@@ -13,6 +12,7 @@ use crate::error::{Problem, Reason, Result};
 use crate::ids::Ids;
 use crate::ledger::{Actor, Changed, Event};
 use crate::on_connection;
+use crate::secrets::{Fields, SecretsStore};
 use crate::store::Connection;
 
 /// How long a link lives, in milliseconds.

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::changes::event;
 use super::record::{Record, Status};
-use super::secrets::Trouble;
 use super::{Because, Connections};
 use crate::digest::sha256_hex;
 use crate::egress;
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed};
+use crate::secrets::Trouble;
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 

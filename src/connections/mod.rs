@@ -1,10 +1,10 @@
 //! Connections: the services and tool servers people give their org through their agent.
 //!
 //! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
-//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; and [`secrets`], which
-//! keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request it belongs to.
-
-pub mod catalogue;
+//! how each wants its credential; [`input`], what an agent may ask for; and [`links`], the page's side. The secrets store
+//! how each wants its credential; [`input`], what an agent may ask for; and [`links`], the page's side. The secrets store
+//! ([`crate::secrets`]) keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request
+//! it belongs to.
 mod changes;
 pub mod credential_look;
 pub mod input;
@@ -12,7 +12,6 @@ pub mod links;
 mod notice;
 mod record;
 mod rows;
-pub mod secrets;
 mod standing;
 mod sweep;
 
@@ -27,9 +26,9 @@ pub use rows::Filter;
 
 use crate::config::Settings;
 use crate::ledger::Ledger;
+use crate::secrets::SecretsStore;
 use crate::telemetry::SecretRegistry;
 use catalogue::{Catalogue, ValueIn};
-use secrets::SecretsStore;
 
 /// Everything about connections that lives as long as the server.
 #[derive(Clone)]

@@ -4,10 +4,10 @@ use zeroize::Zeroizing;
 
 use super::catalogue::ValueIn;
 use super::record::{Because, Credential, Record, Status};
-use super::secrets::Trouble;
 use super::{Connections, Placed};
 use crate::config::CredentialKind;
 use crate::egress::{self, Provenance};
+use crate::secrets::Trouble;
 
 /// The field of the secrets store that holds a given value.
 pub(super) const VALUE: &str = "value";

@@ -10,8 +10,11 @@ use crate::support::services::project;
 ///
 /// Top to bottom as they are entered: `commands → server → app → {http, mcp, studio} → operations → the middle → ledger →
 /// store`. `app` and `operations` know each other: the list is part of the program, and an operation runs in it.
-const EDGES: [(&str, &[&str]); 19] = [
-    ("commands", &["config", "connections", "demo", "identity", "lifecycle", "operations", "server", "store"]),
+const EDGES: [(&str, &[&str]); 20] = [
+    (
+        "commands",
+        &["config", "connections", "demo", "identity", "lifecycle", "operations", "secrets", "server", "store"],
+    ),
     ("demo", &["app", "config", "lifecycle", "server"]),
     ("server", &["app", "config", "connections", "egress", "http", "lifecycle", "telemetry"]),
     (
@@ -25,6 +28,7 @@ const EDGES: [(&str, &[&str]); 19] = [
             "lifecycle",
             "mcp",
             "operations",
+            "secrets",
             "store",
             "telemetry",
             "tool_servers",
@@ -50,9 +54,10 @@ const EDGES: [(&str, &[&str]); 19] = [
     ),
     ("guides", &[]),
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
-    ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "store", "telemetry"]),
+    ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("identity", &["config", "ledger"]),
+    ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
     ("egress", &[]),
@@ -69,7 +74,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
-    ("sqlx", &["store", "ledger", "playbooks", "connections", "tool_servers", "error"]),
+    ("sqlx", &["store", "ledger", "playbooks", "connections", "secrets", "tool_servers", "error"]),
     ("reqwest", &["egress"]),
     ("rustls", &["egress"]),
     ("hyper", &["http", "mcp", "egress"]),
@@ -85,7 +90,7 @@ const TABLES: [(&str, &str); 7] = [
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
-    ("secrets", "connections"),
+    ("secrets", "secrets"),
     ("tool_calls", "tool_servers"),
 ];
 
