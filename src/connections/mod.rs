@@ -2,9 +2,10 @@
 //!
 //! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
 //! how each wants its credential; [`input`], what an agent may ask for; and [`links`], the page's side. The secrets store
-//! how each wants its credential; [`input`], what an agent may ask for; and [`links`], the page's side. The secrets store
 //! ([`crate::secrets`]) keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request
 //! it belongs to.
+
+pub mod catalogue;
 mod changes;
 pub mod credential_look;
 pub mod input;
