@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING,
-    VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::problems;
+use super::{framing, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::operations::noted;
@@ -36,6 +36,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let mcp = path.trim_end_matches('/').ends_with("/mcp") && !path.starts_with("/v1/");
     let mut origin = None;
     let mut response = match readable(&request).and_then(|()| admit(&app, &request)) {
+        _ if let Some(refusal) = framing::refusal(request.headers()) => refusal,
         Err(problem) => problems::response(&problem),
         Ok(allowed) => {
             origin = allowed;
@@ -94,14 +95,8 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
     ))
 }
 
-/// A body in a coding nobody here reads, or a path that is no text, is refused before anything reads it (RFC 9112,
-/// section 6.1). Two lengths that differ are refused by the parser; equal ones, and a length beside chunks, it merges
-/// before anybody sees them.
+/// A path that is no text leads nowhere.
 fn readable(request: &Request) -> Result<(), Problem> {
-    let chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
-    if !request.headers().get_all(TRANSFER_ENCODING).iter().all(chunked) {
-        return Err(Problem::new(Reason::BadRequest, "A body comes whole or in chunks, in no other coding."));
-    }
     if percent_encoding::percent_decode_str(request.uri().path()).decode_utf8().is_err() {
         return Err(Problem::not_found("There is nothing at this path."));
     }

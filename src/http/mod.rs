@@ -5,6 +5,7 @@
 mod authentication;
 mod body;
 mod entrance;
+mod framing;
 mod health;
 mod mcp_routes;
 mod operation_routes;
