@@ -16,6 +16,7 @@ use crate::identity::Access;
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
@@ -35,6 +36,8 @@ pub struct App {
     pub lifecycle: Lifecycle,
     /// Who may call.
     pub access: Access,
+    /// How much anybody may ask.
+    pub limits: Limits,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -92,6 +95,7 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
+        let limits = Limits::of(&settings, clock.clone());
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let lifecycle = Lifecycle::default();
@@ -112,6 +116,7 @@ impl App {
             ids,
             lifecycle,
             access,
+            limits,
             ledger,
             secrets,
             connections,

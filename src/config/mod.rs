@@ -10,6 +10,7 @@ mod connections_file;
 mod decode;
 mod document;
 mod given;
+mod limits;
 mod listener;
 mod load;
 mod names;
@@ -34,6 +35,7 @@ use std::path::PathBuf;
 
 pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
+pub use limits::{Rate, RequestLimits};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
 pub use names::MODEL_PROVIDERS;
@@ -73,6 +75,8 @@ pub struct Settings {
     pub secrets: SecretsStore,
     /// How requests leave.
     pub outbound: Outbound,
+    /// How much anybody may ask.
+    pub limits: RequestLimits,
     /// Where the settings came from, for the log of the start.
     pub sources: Sources,
 }

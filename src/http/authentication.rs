@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::request::Parts;
 
+use super::Sender;
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
 use crate::identity::Caller;
@@ -13,8 +14,15 @@ use crate::identity::Caller;
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The caller of a request. In local mode a credential that is sent all the same must be good.
-pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Problem> {
+/// The caller of a request, within its limits. In local mode a credential that is sent all the same must be good.
+pub fn authenticate(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Arc<Caller>, Problem> {
+    let caller = identify(app, headers, sender)?;
+    sender.set_known();
+    app.limits.admit(&caller)?;
+    Ok(caller)
+}
+
+fn identify(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Arc<Caller>, Problem> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return app.access.local_caller().ok_or_else(|| {
@@ -26,10 +34,13 @@ pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Probl
         return Err(malformed());
     }
     let text = value.to_str().ok().and_then(bearer).ok_or_else(malformed)?;
-    app.access.key_caller(text, app.clock.now_ms()).ok_or_else(|| {
-        Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
-            .challenge(Some(Challenge::InvalidToken))
-    })
+    if let Some(caller) = app.access.key_caller(text, app.clock.now_ms()) {
+        return Ok(caller);
+    }
+    app.limits.before_look_up(sender.address, text)?;
+    app.limits.failed(sender.address);
+    Err(Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
+        .challenge(Some(Challenge::InvalidToken)))
 }
 
 /// The person at Studio's page; a command must come from our own page and carry the token of its link

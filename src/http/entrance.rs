@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::{framing, problems};
+use super::{Sender, framing, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::operations::noted;
@@ -43,8 +43,10 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
             if let (true, Some(_)) = (is_preflight(&request), &origin) {
                 preflight(mcp)
             } else {
+                let sender = Sender::new(&app, request.headers(), request.extensions());
                 request.extensions_mut().insert(RequestId(id.clone()));
-                guarded(next.run(request), &id).await
+                request.extensions_mut().insert(sender.clone());
+                limited(&app, &sender, request, next, &id).await
             }
         }
     };
@@ -61,6 +63,30 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
     }
     response
+}
+
+/// Counts requests without a good credential (`identity.md` 12): one that brings none is refused before anything is done,
+/// one that brings something that nobody found good gets 429 in the place of its answer. Balancers ask how the server is
+/// as often as they like.
+async fn limited(app: &App, sender: &Sender, request: Request, next: Next, id: &str) -> Response {
+    if matches!(request.uri().path(), "/health" | "/ready") {
+        return guarded(next.run(request), id).await;
+    }
+    let headers = request.headers();
+    if !headers.contains_key(AUTHORIZATION) && !headers.contains_key(COOKIE) {
+        return match app.limits.anonymous(sender.address) {
+            Ok(()) => guarded(next.run(request), id).await,
+            Err(problem) => problems::response(&problem),
+        };
+    }
+    let response = guarded(next.run(request), id).await;
+    if sender.is_known() || response.status() == StatusCode::TOO_MANY_REQUESTS {
+        return response;
+    }
+    match app.limits.anonymous(sender.address) {
+        Ok(()) => response,
+        Err(problem) => problems::response(&problem),
+    }
 }
 
 /// A panic is an incident like any other: logged, and told to the caller as one.

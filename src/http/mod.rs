@@ -11,6 +11,7 @@ mod mcp_routes;
 mod operation_routes;
 mod page_routes;
 pub mod problems;
+mod sender;
 mod serve;
 
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use axum::routing::{any, get};
 pub use authentication::{authenticate, same_origin};
 pub use body::read_body;
 pub use entrance::RequestId;
+pub use mcp_routes::serve_mcp;
+pub use sender::Sender;
 pub use serve::serve;
 
 use crate::app::App;
@@ -56,7 +59,7 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
     if app.access.is_closed()
-        && let Err(problem) = authenticate(&app, request.headers())
+        && let Err(problem) = authenticate(&app, request.headers(), &Sender::of(request.extensions()))
     {
         return problems::response(&problem);
     }

@@ -28,8 +28,8 @@ use crate::error::{Problem, Reason};
 
 /// The most bytes of a request's head.
 pub(super) const LARGEST_HEAD: usize = 64 * 1024;
-/// How long, after a refusal, what the client still sends is taken and dropped: closing on it would reset the connection
-/// and could take the answer away before it is read.
+/// How long what the client still sends is taken and dropped when the connection ends with a request unread, as after a
+/// refusal: closing on it would reset the connection and could take the answer away before the client reads it.
 const LINGER: Duration = Duration::from_secs(1);
 /// The most bytes that are dropped so.
 const MOST_DROPPED: usize = 1024 * 1024;
@@ -182,7 +182,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<C> {
         if this.linger.is_none() {
             ready!(Pin::new(&mut this.connection).poll_shutdown(cx))?;
         }
-        if this.ended.is_some() {
+        if this.ended.is_some() || this.scanner.in_body() {
             ready!(this.poll_linger(cx));
         }
         Poll::Ready(Ok(()))

@@ -79,6 +79,11 @@ impl Scanner {
         Self { place: Place::Head, line: 0, leading: 0, chunk: 0 }
     }
 
+    /// Whether a body has begun and not ended.
+    pub(super) fn in_body(&self) -> bool {
+        !matches!(self.place, Place::Head)
+    }
+
     /// Looks at `bytes`, of which the first `seen` were looked at before: the beginning of a head that was not whole.
     pub(super) fn scan(&mut self, bytes: &[u8], seen: usize) -> Scanned {
         let (mut clean, mut at) = (0, seen);
