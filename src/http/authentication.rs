@@ -9,25 +9,40 @@ use http::request::Parts;
 use super::Sender;
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
-use crate::identity::Caller;
+use crate::identity::{Caller, Resource};
 
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The caller of a request, within its limits. In local mode a credential that is sent all the same must be good.
-pub fn authenticate(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Arc<Caller>, Problem> {
-    let caller = identify(app, headers, sender)?;
+/// The caller of a request at `resource`, within its limits. In local mode a credential that is sent all the same must be
+/// good.
+pub async fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    resource: &Resource,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
+    let caller = identify(app, headers, resource, sender).await?;
     sender.set_known();
     app.limits.admit(&caller)?;
     Ok(caller)
 }
 
-fn identify(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Arc<Caller>, Problem> {
+async fn identify(
+    app: &App,
+    headers: &HeaderMap,
+    resource: &Resource,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return app.access.local_caller().ok_or_else(|| {
-            Problem::new(Reason::Unauthenticated, "This needs a credential: send a key as Authorization: Bearer.")
-                .challenge(Some(Challenge::Missing))
+            let words = if app.access.signs_in() {
+                "This needs a credential: sign in, or send a key as Authorization: Bearer."
+            } else {
+                "This needs a credential: send a key as Authorization: Bearer."
+            };
+            Problem::new(Reason::Unauthenticated, words).challenge(Some(Challenge::Missing))
         });
     };
     if values.next().is_some() {
@@ -38,7 +53,18 @@ fn identify(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Arc<Calle
         return Ok(caller);
     }
     app.limits.before_look_up(sender.address, text)?;
-    app.limits.failed(sender.address);
+    let caller = bearer_caller(app, text, resource).await;
+    match &caller {
+        Ok(_) => app.limits.good(text),
+        Err(problem) if problem.reason() == Reason::Unauthenticated => app.limits.failed(sender.address),
+        Err(_) => {}
+    }
+    caller
+}
+
+/// The caller a bearer credential proves that has to be looked up: an access token that reaches `resource`. Every cause
+/// of a refusal has one answer; the cause is in the log.
+async fn bearer_caller(_app: &App, _text: &str, _resource: &Resource) -> Result<Arc<Caller>, Problem> {
     Err(Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
         .challenge(Some(Challenge::InvalidToken)))
 }

@@ -10,11 +10,11 @@ use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
-    VARY, X_CONTENT_TYPE_OPTIONS,
+    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::{Sender, framing, problems};
+use super::{Sender, challenge, framing, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::operations::noted;
@@ -34,6 +34,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let path = request.uri().path();
     // `/v1/orgs/{org}/playbooks/mcp` is a playbook of that id, not an endpoint.
     let mcp = path.trim_end_matches('/').ends_with("/mcp") && !path.starts_with("/v1/");
+    let path = path.to_owned();
     let mut origin = None;
     let mut response = match readable(&request).and_then(|()| admit(&app, &request)) {
         _ if let Some(refusal) = framing::refusal(request.headers()) => refusal,
@@ -41,7 +42,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         Ok(allowed) => {
             origin = allowed;
             if let (true, Some(_)) = (is_preflight(&request), &origin) {
-                preflight(mcp)
+                preflight(mcp || is_public(&path))
             } else {
                 let sender = Sender::new(&app, request.headers(), request.extensions());
                 request.extensions_mut().insert(RequestId(id.clone()));
@@ -50,12 +51,16 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
             }
         }
     };
+    challenge::write(&app, &path, &mut response);
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }
     headers.entry(X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+    if app.public_address().starts_with("https://") {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
     if let Some(origin) = origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.append(VARY, HeaderValue::from_static("Origin"));
@@ -112,6 +117,9 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
         ));
     }
     let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
+    if is_public(request.uri().path()) {
+        return Ok(Some(HeaderValue::from_static("*")));
+    }
     if app.origin_allowed(origin.to_str().unwrap_or_default()) {
         return Ok(Some(origin.clone()));
     }
@@ -119,6 +127,13 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
         Reason::OriginNotAllowed,
         "A page of this origin may not call Playmaker. Whoever runs the server allows origins.",
     ))
+}
+
+/// Public facts and the endpoints browser clients sign in at: any page may call them, none with a cookie
+/// (`identity.md` 4.1 and 7.1).
+fn is_public(path: &str) -> bool {
+    const ENDPOINTS: [&str; 4] = ["/oauth/jwks", "/oauth/token", "/oauth/register", "/oauth/revoke"];
+    path.contains("/.well-known/oauth-") || ENDPOINTS.contains(&path)
 }
 
 /// A path that is no text leads nowhere.

@@ -17,6 +17,7 @@ use super::entrance::RequestId;
 use super::{Sender, authenticate, problems, read_body};
 use crate::app::App;
 use crate::error::Result;
+use crate::identity::Resource;
 use crate::limits::{Bodies, Stream};
 use crate::mcp::{self, Agent, Service, Stopping};
 use crate::operations::{Endpoint, admission, noted};
@@ -100,12 +101,20 @@ async fn agent(
     sender: &Sender,
     request_id: Arc<str>,
 ) -> Result<(Agent, Stream)> {
-    let caller = authenticate(app, headers, sender)?;
-    let stream = app.limits.stream(&caller)?;
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
+    let resource = match (endpoint, named("org"), named("playbook")) {
+        (Endpoint::Own, ..) => Resource::Own,
+        (_, Some(org), None) => Resource::Org(org.to_owned()),
+        (_, org, playbook) => {
+            Resource::Playbook(org.unwrap_or_default().to_owned(), playbook.unwrap_or_default().to_owned())
+        }
+    };
+    let caller = authenticate(app, headers, &resource, sender).await?;
+    let stream = app.limits.stream(&caller)?;
     if let Some(org) = named("org") {
         admission::org(&caller, org)?;
     }
+    admission::endpoint(&caller, &resource)?;
     let playbook = match named("playbook") {
         Some(id) => Some(mcp::endpoint_playbook(app, &caller, id).await?),
         None => None,

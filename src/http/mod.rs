@@ -4,6 +4,7 @@
 
 mod authentication;
 mod body;
+mod challenge;
 mod entrance;
 mod framing;
 mod health;
@@ -11,6 +12,7 @@ mod mcp_routes;
 mod operation_routes;
 mod page_routes;
 pub mod problems;
+mod resource_routes;
 mod sender;
 mod serve;
 
@@ -31,6 +33,7 @@ pub use serve::serve;
 
 use crate::app::App;
 use crate::error::{Problem, Reason};
+use crate::identity::Resource;
 
 /// Everything the server answers.
 pub fn router(app: Arc<App>) -> Router {
@@ -41,6 +44,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/openapi.json", get(health::openapi).fallback(|| only("GET, HEAD")))
         .merge(operations)
         .merge(mcp_routes::routes())
+        .merge(resource_routes::routes())
         .merge(page_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
@@ -59,7 +63,8 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
     if app.access.is_closed()
-        && let Err(problem) = authenticate(&app, request.headers(), &Sender::of(request.extensions()))
+        && let Err(problem) =
+            authenticate(&app, request.headers(), &Resource::Server, &Sender::of(request.extensions())).await
     {
         return problems::response(&problem);
     }

@@ -17,6 +17,7 @@ use super::{Sender, authenticate, method_not_allowed, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
+use crate::identity::Resource;
 use crate::json::{self, Fault};
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
 
@@ -69,7 +70,7 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
         Scope::Link => of_link(app, entry, parameters, request, &sender).await,
         _ => answer(app, entry, parameters, request, &sender).await,
     };
-    match answered {
+    match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
         Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
         Ok(answer) => success(entry, answer),
         Err(problem) => problems::response(&noted(problem, &id)),
@@ -103,7 +104,8 @@ async fn answer(
     let caller = if entry.declaration.scope == Scope::Link {
         super::authentication::session(app, &parts, link_of(parameters))?
     } else {
-        authenticate(app, &parts.headers, sender)?
+        let known = authenticate(app, &parts.headers, &Resource::Api, sender).await;
+        known.map_err(|problem| admission::asking(entry, problem))?
     };
     let mut path: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();

@@ -58,7 +58,7 @@ const EDGES: [(&str, &[&str]); 21] = [
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("limits", &["config", "identity"]),
-    ("identity", &["config", "ledger"]),
+    ("identity", &["config", "ledger", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -76,7 +76,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
-    ("sqlx", &["store", "ledger", "playbooks", "connections", "secrets", "tool_servers", "error"]),
+    ("sqlx", &["store", "ledger", "playbooks", "connections", "secrets", "tool_servers", "identity", "error"]),
     ("reqwest", &["egress"]),
     ("rustls", &["egress"]),
     ("hyper", &["http", "mcp", "egress"]),
@@ -86,7 +86,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 11] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -94,6 +94,10 @@ const TABLES: [(&str, &str); 7] = [
     ("connection_links", "connections"),
     ("secrets", "secrets"),
     ("tool_calls", "tool_servers"),
+    ("orgs", "identity"),
+    ("people", "identity"),
+    ("identities", "identity"),
+    ("memberships", "identity"),
 ];
 
 /// The most lines of a file, without its tests.

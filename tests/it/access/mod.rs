@@ -5,6 +5,7 @@ mod browsers;
 mod framing;
 mod limits;
 mod open_routes;
+mod resources;
 mod ways;
 
 /// Every way to make a server do something, for tests of what comes before it: an operation and an MCP endpoint each.
