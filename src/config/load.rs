@@ -10,7 +10,7 @@ use super::given::Sheet;
 use super::refusal::Refusal;
 use super::secret::Secret;
 use super::{Environment, Listener, ProviderValues, Settings};
-use super::{api_keys_file, connections_file, names, tool_servers_check, variables};
+use super::{api_keys_file, connections_file, identity_variables, names, tool_servers_check, variables};
 
 /// The settings of `environment` and of the file it names, which `read_file` reads.
 ///
@@ -29,7 +29,6 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
     let mut sheet = Sheet::join(file, environment)?;
 
-    variables::no_sign_in_yet(environment)?;
     variables::no_metrics_yet(environment)?;
     let listener = Listener {
         host: variables::host(environment)?,
@@ -55,6 +54,8 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     };
     Ok(Settings {
         listener,
+        public_url: identity_variables::public_url(environment)?,
+        identity: identity_variables::read(environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,
         log_format: variables::log_format(environment)?,

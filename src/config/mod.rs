@@ -10,6 +10,8 @@ mod connections_file;
 mod decode;
 mod document;
 mod given;
+mod identity;
+mod identity_variables;
 mod listener;
 mod load;
 mod names;
@@ -34,9 +36,11 @@ use std::path::PathBuf;
 
 pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
+pub use identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
 pub use names::MODEL_PROVIDERS;
+pub(crate) use names::{is_org, secure_address};
 pub use outbound::{ExtraCa, Outbound};
 pub use refusal::Refusal;
 pub use schema::{DEFAULT_FILE, schema};
@@ -53,6 +57,10 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Settings {
     /// Where the server listens, and browser origins.
     pub listener: Listener,
+    /// The origin people and agents use, without a slash at its end; set, people sign in.
+    pub public_url: Option<String>,
+    /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
+    pub identity: Option<Identity>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
@@ -80,7 +88,7 @@ pub struct Settings {
 impl Settings {
     /// Who may call.
     pub fn access(&self) -> Access {
-        match (&self.api_keys, self.listener.is_loopback()) {
+        match (&self.api_keys, self.listener.is_loopback() && self.public_url.is_none()) {
             (Some(_), _) => Access::Keys,
             (None, true) => Access::Local,
             (None, false) => Access::Closed,

@@ -26,18 +26,6 @@ fn get<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.get(name).map(String::as_str)
 }
 
-/// `PUBLIC_URL` turns sign-in on, which this build does not have: taking it in silence would leave the server open
-/// or shut against the operator's wish. The one place that says so.
-pub(super) fn no_sign_in_yet(environment: &Environment) -> Result<(), Refusal> {
-    match get(environment, "PUBLIC_URL") {
-        None => Ok(()),
-        Some(_) => Err(Refusal::variable(
-            "PUBLIC_URL",
-            "it not to be set: it turns sign-in on, and sign-in is not in this build yet; use API_KEYS",
-        )),
-    }
-}
-
 pub(super) fn port(environment: &Environment) -> Result<u16, Refusal> {
     match get(environment, "PORT") {
         None => Ok(DEFAULT_PORT),

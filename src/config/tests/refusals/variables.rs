@@ -23,11 +23,27 @@ fn what_several_settings_make_together() {
 
 /// A bad variable, its value, and what follows its name in the line it is refused with.
 #[rustfmt::skip]
-const ROWS: [(&str, &str, &str); 37] = [
-    ("PUBLIC_URL", "https://playmaker.example.com",
-        ": expected it not to be set: it turns sign-in on, and sign-in is not in this build yet; use API_KEYS"),
+const ROWS: [(&str, &str, &str); 45] = [
     ("PUBLIC_URL", "",
-        ": expected it not to be set: it turns sign-in on, and sign-in is not in this build yet; use API_KEYS"),
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "playmaker.example.com",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "http://playmaker.example.com",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "https://playmaker.example.com/studio",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "https://playmaker.example.com/?a=b",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "https://playmaker.example.com#",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "https://u:pw@playmaker.example.com",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", " https://playmaker.example.com",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "ftp://localhost",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
+    ("PUBLIC_URL", "https://",
+        ": expected an origin such as https://playmaker.example.com, without path; http on loopback alone"),
     ("PORT", "70000",
         ": expected a whole number from 0 to 65535"),
     ("PORT", "",
