@@ -6,6 +6,7 @@
 pub mod access;
 pub mod caller;
 pub mod keys;
+pub mod tokens;
 
 pub use access::Access;
 pub use caller::{Caller, Permission, Permissions, Playbooks, Who};
