@@ -12,7 +12,7 @@ use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
-use crate::identity::{Access, Identity};
+use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
@@ -94,9 +94,10 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone());
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
+        let issuing = issuing(&settings, &egress, &clock);
+        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing);
         let lifecycle = Lifecycle::default();
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
@@ -152,7 +153,8 @@ impl App {
 
     /// Who issues the access tokens taken here; nobody where nobody signs in.
     pub fn issuer(&self) -> Option<&str> {
-        self.settings.public_url.as_deref()
+        let external = self.settings.identity.as_ref().map(|external| external.issuer.as_str());
+        external.or(self.settings.public_url.as_deref())
     }
 
     /// Whether `origin` is that of this server's own pages.
@@ -197,6 +199,20 @@ impl App {
         self.ledger.store().close().await;
         self.lifecycle.end();
     }
+}
+
+/// What checks the access tokens of people, where they sign in.
+fn issuing(settings: &Settings, egress: &egress::Client, clock: &SharedClock) -> Option<Issuing> {
+    let public_url = settings.public_url.clone()?;
+    let (rules, keys) = match &settings.identity {
+        None => (tokens::Rules::own(&public_url), tokens::Keys::Own(tokens::OwnKeys::default())),
+        Some(external) => {
+            let published = tokens::Published::new(external, egress.clone(), clock.clone());
+            (tokens::Rules::external(external), tokens::Keys::Published(published))
+        }
+    };
+    let checker = tokens::Checker::new(rules, keys, clock.clone());
+    Some(Issuing { checker, public_url, external: settings.identity.clone() })
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

@@ -35,8 +35,12 @@ pub async fn authenticate(app: &App, headers: &HeaderMap, resource: &Resource) -
 
 /// The caller a bearer credential proves: a key, or an access token that reaches `resource`. Every cause of a refusal has
 /// one answer; the cause is in the log.
-async fn bearer_caller(app: &App, text: &str, _resource: &Resource) -> Result<Arc<Caller>, Problem> {
-    app.access.key_caller(text, app.clock.now_ms()).ok_or_else(|| {
+async fn bearer_caller(app: &App, text: &str, resource: &Resource) -> Result<Arc<Caller>, Problem> {
+    let caller = match app.access.key_caller(text, app.clock.now_ms()) {
+        None => app.identity.token_caller(text, resource).await?,
+        key => key,
+    };
+    caller.ok_or_else(|| {
         Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
             .challenge(Some(Challenge::InvalidToken))
     })

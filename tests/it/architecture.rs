@@ -56,7 +56,7 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
-    ("identity", &["config", "ledger", "store"]),
+    ("identity", &["config", "egress", "ledger", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -70,7 +70,7 @@ const EDGES: [(&str, &[&str]); 20] = [
 const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
-const LIBRARIES: [(&str, &[&str]); 9] = [
+const LIBRARIES: [(&str, &[&str]); 10] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
@@ -80,6 +80,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     ("hyper", &["http", "mcp", "egress"]),
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
+    ("jsonwebtoken", &["identity"]),
     ("rmcp", &[]),
 ];
 
