@@ -16,6 +16,7 @@ use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
@@ -35,6 +36,8 @@ pub struct App {
     pub lifecycle: Lifecycle,
     /// Which ways in are open.
     pub access: Access,
+    /// How much anybody may ask.
+    pub limits: Limits,
     /// Orgs, people and what proves a caller.
     pub identity: Identity,
     /// All that happened.
@@ -94,6 +97,7 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
+        let limits = Limits::of(&settings, clock.clone());
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let issuing = issuing(&settings, &egress, &clock);
@@ -116,6 +120,7 @@ impl App {
             ids,
             lifecycle,
             access,
+            limits,
             identity,
             ledger,
             secrets,

@@ -12,6 +12,7 @@ mod document;
 mod given;
 mod identity;
 mod identity_variables;
+mod limits;
 mod listener;
 mod load;
 mod names;
@@ -38,6 +39,7 @@ use std::path::PathBuf;
 pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
 pub use identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
+pub use limits::{Rate, RequestLimits};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
 pub(crate) use names::secure_address;
@@ -83,6 +85,8 @@ pub struct Settings {
     pub secrets: SecretsStore,
     /// How requests leave.
     pub outbound: Outbound,
+    /// How much anybody may ask.
+    pub limits: RequestLimits,
     /// Where the settings came from, for the log of the start.
     pub sources: Sources,
 }

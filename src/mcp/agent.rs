@@ -39,6 +39,11 @@ impl Agent {
         self.app.operations.iter().filter(at)
     }
 
+    /// The operation of that tool, if this caller may call it here.
+    fn offered(&self, tool: &str) -> Option<&Entry> {
+        self.app.operations.tool(self.endpoint, tool).filter(|entry| entry.offered(&self.offer()))
+    }
+
     fn tool(&self, entry: &Entry) -> Value {
         let declaration = entry.declaration;
         let effect = declaration.effect;
@@ -150,6 +155,10 @@ impl Service for Agent {
         self.listed().map(|entry| Json::of(&self.tool(entry))).collect()
     }
 
+    fn pace(&self, tool: &str) -> Result<(), Problem> {
+        self.offered(tool).map_or(Ok(()), |entry| admission::pace(&self.app, entry, &self.caller))
+    }
+
     async fn call(
         &self,
         name: &str,
@@ -160,8 +169,7 @@ impl Service for Agent {
         if request.request_state.is_some() {
             return Err(RpcError::invalid_params("The request state is not valid here. Make the call anew."));
         }
-        let entry = self.app.operations.tool(self.endpoint, name).filter(|entry| entry.offered(&self.offer()));
-        let Some(entry) = entry else { return Err(RpcError::unknown_tool(name)) };
+        let Some(entry) = self.offered(name) else { return Err(RpcError::unknown_tool(name)) };
         match self.run(entry, arguments).await {
             Ok(result) => Ok(result),
             // The stop cuts the work too, and either may be noticed first: the caller hears one thing of it.

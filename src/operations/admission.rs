@@ -66,6 +66,14 @@ pub fn permission(entry: &Entry, caller: &Caller) -> Result<()> {
     Err(Problem::forbidden(format!("This needs {needed}, which this credential does not have.")))
 }
 
+/// Operations that call a tool live, which callers do at a pace of its own (`identity.md` 12).
+const PACED: [&str; 2] = ["execute", "execute_tool"];
+
+/// A live call must keep to its pace.
+pub fn pace(app: &App, entry: &Entry, caller: &Caller) -> Result<()> {
+    if PACED.contains(&entry.declaration.name) { app.limits.execute(caller) } else { Ok(()) }
+}
+
 /// Why no wider grant would help this caller, in words; nothing where one would.
 fn in_the_way(caller: &Caller, permissions: &[Permission]) -> Option<String> {
     if caller.could(permissions) {
