@@ -14,6 +14,8 @@ use crate::{on_connection, on_pool};
 
 /// What a playbook's id looks like: 3 to 48 lowercase letters, digits and hyphens, beginning with a letter.
 pub const ID_PATTERN: &str = "^[a-z][a-z0-9-]{2,47}$";
+/// The rule of a name beside its length: it is not blank.
+pub const NOT_BLANK: &str = r"\S";
 
 /// Whether `text` has the form of a playbook's id.
 pub fn is_id(text: &str) -> bool {
