@@ -19,7 +19,7 @@ use crate::lifecycle::Lifecycle;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::Store;
+use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 
@@ -51,6 +51,7 @@ pub struct App {
     pub address: SocketAddr,
     /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
     pub heartbeat: Duration,
+    lock: Option<Lock>,
 }
 
 /// What the machine lends a server, so that a test can lend other things.
@@ -86,6 +87,8 @@ impl App {
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
+        // Not before, so that the folder is there; `playmaker secrets rekey` opens the store beside a server.
+        let lock = Lock::take(settings.database.url.expose()).map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
@@ -120,6 +123,7 @@ impl App {
             operations: Operations::all(),
             address,
             heartbeat: HEARTBEAT,
+            lock,
         };
         Ok(Arc::new(app))
     }
@@ -182,6 +186,9 @@ impl App {
         self.lifecycle.drained().await;
         self.tool_servers.close().await;
         self.ledger.store().close().await;
+        if let Some(lock) = &self.lock {
+            lock.give_back();
+        }
         self.lifecycle.end();
     }
 }
