@@ -86,9 +86,9 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
+        let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
-        // Not before, so that the folder is there; `playmaker secrets rekey` opens the store beside a server.
-        let lock = Lock::take(settings.database.url.expose()).map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);

@@ -139,19 +139,20 @@ impl Store {
     }
 }
 
-fn not_sqlite() -> OpenError {
-    OpenError("DATABASE_URL is no SQLite address: expected sqlite:<file>".into())
-}
-
-async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
-    let options = SqliteConnectOptions::from_str(url).map_err(|_| not_sqlite())?;
-    let file = options.get_filename().to_path_buf();
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+/// The file of a SQLite address, in a folder that is there.
+fn sqlite_file(url: &str) -> Result<SqliteConnectOptions, OpenError> {
+    let options = SqliteConnectOptions::from_str(url)
+        .map_err(|_| OpenError("DATABASE_URL is no SQLite address: expected sqlite:<file>".into()))?;
+    if let Some(folder) = options.get_filename().parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .map_err(|error| OpenError(format!("the folder of the database could not be made: {error}")))?;
     }
+    Ok(options)
+}
+
+async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
     // FULL: an answered request survives a power cut (decision D48); group commit pays for it.
-    let options = options
+    let options = sqlite_file(url)?
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
