@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::Store;
+use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 
@@ -56,6 +56,7 @@ pub struct App {
     pub address: SocketAddr,
     /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
     pub heartbeat: Duration,
+    lock: Option<Lock>,
 }
 
 /// What the machine lends a server, so that a test can lend other things.
@@ -90,6 +91,8 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
+        let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
@@ -130,6 +133,7 @@ impl App {
             operations: Operations::all(),
             address,
             heartbeat: HEARTBEAT,
+            lock,
         };
         Ok(Arc::new(app))
     }
@@ -202,6 +206,9 @@ impl App {
         self.lifecycle.drained().await;
         self.tool_servers.close().await;
         self.ledger.store().close().await;
+        if let Some(lock) = &self.lock {
+            lock.give_back();
+        }
         self.lifecycle.end();
     }
 }

@@ -136,6 +136,20 @@ pub fn retired() -> Problem {
     )
 }
 
+/// What [`check_active`] asks, as a condition of a statement whose parameters `$org` and `$playbook` name the playbook.
+macro_rules! is_active {
+    ($org:literal, $playbook:literal) => {
+        concat!(
+            "EXISTS (SELECT 1 FROM playbooks WHERE org = ",
+            $org,
+            " AND id = ",
+            $playbook,
+            " AND status = 'active')"
+        )
+    };
+}
+pub(crate) use is_active;
+
 /// Refuses a write in a playbook that is not there or is retired, as the transaction of `connection` sees it: what was
 /// seen before it began may have changed since.
 ///
