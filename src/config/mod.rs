@@ -16,6 +16,7 @@ mod listener;
 mod load;
 mod names;
 mod outbound;
+mod permission;
 mod references;
 mod refusal;
 mod schema;
@@ -34,14 +35,15 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
+pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
-pub use identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
+pub use identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
-pub use names::MODEL_PROVIDERS;
-pub(crate) use names::{is_org, secure_address};
+pub(crate) use names::secure_address;
+pub use names::{MODEL_PROVIDERS, is_key_id, is_org, is_playbook};
 pub use outbound::{ExtraCa, Outbound};
+pub use permission::Permission;
 pub use refusal::Refusal;
 pub use schema::{DEFAULT_FILE, schema};
 pub use secret::{Secret, SecretKey};
@@ -57,10 +59,10 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Settings {
     /// Where the server listens, and browser origins.
     pub listener: Listener,
-    /// The origin people and agents use, without a slash at its end; set, people sign in.
+    /// The origin people and agents use, such as `https://playmaker.example`; set, people sign in.
     pub public_url: Option<String>,
     /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
-    pub identity: Option<Identity>,
+    pub identity: Option<Issuer>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
@@ -88,10 +90,11 @@ pub struct Settings {
 impl Settings {
     /// Who may call.
     pub fn access(&self) -> Access {
-        match (&self.api_keys, self.listener.is_loopback() && self.public_url.is_none()) {
-            (Some(_), _) => Access::Keys,
-            (None, true) => Access::Local,
-            (None, false) => Access::Closed,
+        match (&self.public_url, &self.api_keys, self.listener.is_loopback()) {
+            (Some(_), _, _) => Access::SignIn,
+            (None, Some(_), _) => Access::Keys,
+            (None, None, true) => Access::Local,
+            (None, None, false) => Access::Closed,
         }
     }
 
