@@ -27,7 +27,7 @@ const KEYS: (&str, &str) = ("API_KEYS", "[]");
 fn caller(org: &str, id: &str) -> Caller {
     Caller {
         org: org.into(),
-        who: Who::Key { id: id.into() },
+        who: Who::Key { id: id.into(), name: id.into(), person: None },
         permissions: Permissions::of(&Permission::ALL),
         playbooks: Playbooks::All,
     }
