@@ -167,7 +167,7 @@ fn expected_key(key: &str) -> String {
     if key == "database_url" {
         return "no such key: it holds a password, so set the variable DATABASE_URL".to_owned();
     }
-    if ENVIRONMENT_ALONE.contains(&key) || key.starts_with("provider_") {
+    if ENVIRONMENT_ALONE.contains(&key) || key.starts_with("provider_") || key.starts_with("identity_") {
         return format!("no such key: the file holds lists and maps, so set the variable {}", key.to_ascii_uppercase());
     }
     format!("one of {}", file_keys().collect::<Vec<_>>().join(", "))

@@ -64,9 +64,12 @@ async fn identify(
 
 /// The caller a bearer credential proves that has to be looked up: an access token that reaches `resource`. Every cause
 /// of a refusal has one answer; the cause is in the log.
-async fn bearer_caller(_app: &App, _text: &str, _resource: &Resource) -> Result<Arc<Caller>, Problem> {
-    Err(Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
-        .challenge(Some(Challenge::InvalidToken)))
+async fn bearer_caller(app: &App, text: &str, resource: &Resource) -> Result<Arc<Caller>, Problem> {
+    let caller = app.identity.token_caller(text, resource).await?;
+    caller.ok_or_else(|| {
+        Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
+            .challenge(Some(Challenge::InvalidToken))
+    })
 }
 
 /// The person at Studio's page; a command must come from our own page and carry the token of its link

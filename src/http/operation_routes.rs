@@ -119,6 +119,7 @@ async fn answer(
         let playbook = path.remove("playbook").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         admission::playbook(entry, &mut context, &playbook).await?;
     }
+    admission::path_playbook(&context, &path)?;
     let mut input = path;
     let given = if entry.declaration.method == Method::Get {
         query(entry, parts.uri.query())?

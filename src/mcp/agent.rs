@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use super::instructions::instructions;
 use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
 use crate::app::App;
-use crate::error::{Problem, Reason};
+use crate::error::{Issue, Problem, Reason};
 use crate::guides;
 use crate::identity::Caller;
+use crate::operations::schema::pattern_words;
 use crate::operations::{Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
 use crate::playbooks::{self, Playbook};
 
@@ -100,7 +101,7 @@ impl Agent {
         if entry.declaration.scope == Scope::Playbook {
             let playbook = match &self.playbook {
                 Some(playbook) => playbook.id.clone(),
-                None => named(&mut arguments)?,
+                None => named(&mut arguments).map_err(|issue| with_others(issue, entry, &arguments))?,
             };
             admission::playbook(entry, &mut context, &playbook).await?;
         }
@@ -116,16 +117,23 @@ impl Agent {
 }
 
 /// Takes the playbook out of the arguments of `/mcp`.
-fn named(arguments: &mut Map<String, Value>) -> Result<String, Problem> {
+fn named(arguments: &mut Map<String, Value>) -> Result<String, Issue> {
+    let issue = |detail: String| Err(Issue::new("/playbook", detail));
     match arguments.remove("playbook") {
-        None => Err(Problem::invalid("/playbook", "is required and missing")),
+        None => issue("is required and missing".into()),
         Some(Value::String(id)) if playbooks::is_id(&id) => Ok(id),
-        Some(Value::String(_)) => Err(Problem::invalid(
-            "/playbook",
-            "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter",
-        )),
-        Some(_) => Err(Problem::invalid("/playbook", "must be text")),
+        Some(Value::String(_)) => issue(pattern_words(playbooks::ID_PATTERN)),
+        Some(_) => issue("must be text".into()),
     }
+}
+
+/// The fault of the playbook's name and those of the other arguments, all at once.
+fn with_others(issue: Issue, entry: &Entry, arguments: &Map<String, Value>) -> Problem {
+    let mut issues = vec![issue];
+    if let Err(others) = entry.input.check(&Value::Object(arguments.clone())) {
+        issues.extend_from_slice(others.issues());
+    }
+    Problem::invalid_all(issues)
 }
 
 impl Service for Agent {

@@ -121,6 +121,13 @@ pub async fn playbook(entry: &Entry, context: &mut Context, playbook: &str) -> R
     Ok(())
 }
 
+/// The playbook in the path of an org's operation: within reach, and such as there can be. It is never echoed.
+pub fn path_playbook(context: &Context, path: &Map<String, Value>) -> Result<()> {
+    let Some(playbook) = path.get("playbook").and_then(Value::as_str) else { return Ok(()) };
+    reach(&context.caller, playbook)?;
+    if playbooks::is_id(playbook) { Ok(()) } else { Err(playbooks::unknown()) }
+}
+
 /// The playbook an org's operation names in its input must be within reach, before anything tells whether it exists.
 pub fn org_playbook(entry: &Entry, context: &Context, input: &Map<String, Value>) -> Result<()> {
     match input.get("playbook").and_then(Value::as_str) {

@@ -58,7 +58,7 @@ const EDGES: [(&str, &[&str]); 21] = [
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("limits", &["config", "identity"]),
-    ("identity", &["config", "ledger", "store"]),
+    ("identity", &["config", "egress", "ledger", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -72,7 +72,7 @@ const EDGES: [(&str, &[&str]); 21] = [
 const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
-const LIBRARIES: [(&str, &[&str]); 9] = [
+const LIBRARIES: [(&str, &[&str]); 10] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
@@ -82,6 +82,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     ("hyper", &["http", "mcp", "egress"]),
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
+    ("jsonwebtoken", &["identity"]),
     ("rmcp", &[]),
 ];
 
