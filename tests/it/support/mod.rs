@@ -7,6 +7,7 @@ pub mod logs;
 pub mod peers;
 pub mod people;
 pub mod services;
+pub mod signing_in;
 pub mod upstream;
 
 /// Asks again until there is an answer, since a test may not sleep and hope; gives up after ten seconds.
