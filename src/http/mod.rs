@@ -5,6 +5,8 @@
 mod authentication;
 mod body;
 mod challenge;
+mod cookies;
+mod csrf;
 mod entrance;
 mod health;
 mod mcp_routes;
@@ -13,6 +15,7 @@ mod page_routes;
 pub mod problems;
 mod resource_routes;
 mod serve;
+mod sign_in_routes;
 
 use std::sync::Arc;
 
@@ -22,7 +25,7 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{any, get};
 
-pub use authentication::{authenticate, same_origin};
+pub use authentication::{Session, authenticate, same_origin, studio_session};
 pub use body::read_body;
 pub use entrance::RequestId;
 pub use serve::serve;

@@ -11,8 +11,9 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
+use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
-use super::{body, problems, same_origin};
+use super::{body, problems, same_origin, sign_in_routes};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
@@ -79,13 +80,21 @@ async fn link_page(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
     Path(link): Path<String>,
+    headers: HeaderMap,
 ) -> Response {
-    match app.access.local_caller().filter(|_| is_link(&link)) {
-        None => studio::connect(&LinkView::Unknown),
-        Some(caller) => match view(&app, &caller, &link).await {
-            Ok(view) => studio::connect(&view),
-            Err(problem) => studio::error_page(&noted(problem, &id.0)),
-        },
+    if !is_link(&link) || !(app.access.is_local() || app.access.signs_in()) {
+        return studio::connect(&LinkView::Unknown);
+    }
+    let shown = async {
+        let at = opening(&app, &headers, &link).await?;
+        view(&app, &at, &link).await
+    };
+    match shown.await {
+        Ok(view) => studio::connect(&view),
+        Err(problem) if problem.reason() == Reason::Unauthenticated => {
+            sign_in_routes::to_sign_in(&app, &format!("/connect/{link}"))
+        }
+        Err(problem) => studio::error_page(&noted(problem, &id.0)),
     }
 }
 
@@ -111,21 +120,25 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         return studio::connect(&LinkView::Unknown);
     }
     let (parts, sent) = request.into_parts();
+    let at = match opening(&app, &parts.headers, &link).await {
+        Ok(at) => at,
+        Err(problem) if problem.reason() == Reason::Unauthenticated && app.access.signs_in() => {
+            return sign_in_routes::to_sign_in(&app, &format!("/connect/{link}"));
+        }
+        Err(problem) => return studio::error_page(&noted(problem, &id)),
+    };
     let done = async {
-        let caller = super::authentication::person(&app, &parts)?;
         same_origin(&app, &parts.headers)?;
         let fields = fields(&body::read_body(sent).await?);
-        let given = fields.get("csrf").and_then(Value::as_str).unwrap_or_default();
-        app.check_csrf(&link, given)?;
-        let context = admission::context(app.clone(), caller, false);
+        at.check(&app, &link, fields.get("csrf").and_then(Value::as_str).unwrap_or_default())?;
+        let context = admission::context(app.clone(), at.caller.clone(), false);
         run(context, &link, &command, fields).await
     };
     let problem = match done.await {
         Ok(()) => return studio::see_other(&format!("/connect/{link}")),
         Err(problem) => noted(problem, &id),
     };
-    let Some(caller) = app.access.local_caller() else { return studio::error_page(&problem) };
-    match view(&app, &caller, &link).await {
+    match view(&app, &at, &link).await {
         Ok(LinkView::Ready(asking) | LinkView::ProviderError(asking)) => studio::connect_refused(&asking, &problem),
         Ok(_) if problem.reason() == Reason::NotFound => studio::see_other(&format!("/connect/{link}")),
         _ => studio::error_page(&problem),
@@ -169,8 +182,9 @@ async fn run(context: Context, link: &str, command: &str, mut fields: Map<String
 }
 
 /// What `read_link` answers, as the page shows it.
-async fn view(app: &Arc<App>, caller: &Arc<Caller>, link: &str) -> Result<LinkView> {
-    let context = admission::context(app.clone(), caller.clone(), false);
+async fn view(app: &Arc<App>, at: &AtLink, link: &str) -> Result<LinkView> {
+    let mut context = admission::context(app.clone(), at.caller.clone(), false);
+    context.csrf = Some(at.csrf.clone());
     let read = read_link::ReadLink::run(context, read_link::Input { link: link.to_owned() }).await;
     let output = match read {
         Ok(output) => output,

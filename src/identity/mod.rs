@@ -14,6 +14,7 @@ pub mod people;
 mod recent;
 pub mod resource;
 pub mod role;
+pub mod sign_in;
 
 use std::sync::Arc;
 
