@@ -6,6 +6,7 @@ use http::header::{AUTHORIZATION, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
+use super::Sender;
 use super::cookies::Cookie;
 use super::csrf;
 use crate::app::App;
@@ -15,8 +16,26 @@ use crate::identity::{By, Caller, Permissions, Resource};
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The caller of a request at `resource`. In local mode a credential that is sent all the same must be good.
-pub async fn authenticate(app: &App, headers: &HeaderMap, resource: &Resource) -> Result<Arc<Caller>, Problem> {
+/// The caller of a request at `resource`, within its limits. In local mode a credential that is sent all the same must be
+/// good.
+pub async fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    resource: &Resource,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
+    let caller = identify(app, headers, resource, sender).await?;
+    sender.set_known();
+    app.limits.admit(&caller)?;
+    Ok(caller)
+}
+
+async fn identify(
+    app: &App,
+    headers: &HeaderMap,
+    resource: &Resource,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return app.access.local_caller().ok_or_else(|| {
@@ -32,13 +51,24 @@ pub async fn authenticate(app: &App, headers: &HeaderMap, resource: &Resource) -
         return Err(malformed());
     }
     let text = value.to_str().ok().and_then(bearer).ok_or_else(malformed)?;
-    bearer_caller(app, text, resource).await
+    if let Some(caller) = app.access.key_caller(text, app.clock.now_ms()) {
+        return Ok(caller);
+    }
+    app.limits.before_look_up(sender.address, text)?;
+    let caller = bearer_caller(app, text, resource).await;
+    match &caller {
+        Ok(_) => app.limits.good(text),
+        Err(problem) if problem.reason() == Reason::Unauthenticated => app.limits.failed(sender.address),
+        Err(_) => {}
+    }
+    caller
 }
 
-/// The caller a bearer credential proves: a key, or an access token that reaches `resource`. Every cause of a refusal has
-/// one answer; the cause is in the log.
-async fn bearer_caller(app: &App, text: &str, _resource: &Resource) -> Result<Arc<Caller>, Problem> {
-    app.access.key_caller(text, app.clock.now_ms()).ok_or_else(|| {
+/// The caller a bearer credential proves that has to be looked up: an access token that reaches `resource`. Every cause
+/// of a refusal has one answer; the cause is in the log.
+async fn bearer_caller(app: &App, text: &str, resource: &Resource) -> Result<Arc<Caller>, Problem> {
+    let caller = app.identity.token_caller(text, resource).await?;
+    caller.ok_or_else(|| {
         Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
             .challenge(Some(Challenge::InvalidToken))
     })
@@ -76,10 +106,16 @@ pub async fn studio_session(app: &App, headers: &HeaderMap) -> Result<Option<Ses
 }
 
 /// The caller of a route of `/v1`: a bearer, and where none is sent the person of the session, in the org of the route.
-pub(super) async fn api_caller(app: &App, parts: &Parts, org: Option<&str>) -> Result<Arc<Caller>, Problem> {
+pub(super) async fn api_caller(
+    app: &App,
+    parts: &Parts,
+    org: Option<&str>,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
     if !parts.headers.contains_key(AUTHORIZATION)
         && let Some(session) = studio_session(app, &parts.headers).await?
     {
+        sender.set_known();
         if is_command(&parts.method) {
             from_own_page(app, &parts.headers)?;
             let given = given_csrf(&parts.headers);
@@ -87,9 +123,11 @@ pub(super) async fn api_caller(app: &App, parts: &Parts, org: Option<&str>) -> R
                 return Err(foreign());
             }
         }
-        return person_in(app, &session, org).await;
+        let caller = person_in(app, &session, org).await?;
+        app.limits.admit(&caller)?;
+        return Ok(caller);
     }
-    authenticate(app, &parts.headers, &Resource::Api).await
+    authenticate(app, &parts.headers, &Resource::Api, sender).await
 }
 
 /// The person of a session in `org`; where the route names none, in the org they used last. Who does not belong to the
@@ -130,8 +168,8 @@ impl AtLink {
 
 /// The person at an approval page; a command must come from our own page and carry the token of its link
 /// (`connections.md` 9.2).
-pub(super) async fn at_link(app: &App, parts: &Parts, link: &str) -> Result<AtLink, Problem> {
-    let at = opening(app, &parts.headers, link).await?;
+pub(super) async fn at_link(app: &App, parts: &Parts, link: &str, sender: &Sender) -> Result<AtLink, Problem> {
+    let at = opening(app, &parts.headers, link, sender).await?;
     if is_command(&parts.method) {
         same_origin(app, &parts.headers)?;
         at.check(app, link, given_csrf(&parts.headers))?;
@@ -140,7 +178,7 @@ pub(super) async fn at_link(app: &App, parts: &Parts, link: &str) -> Result<AtLi
 }
 
 /// The person whose browser opens a link. A bearer credential is refused, so that no agent approves what it added.
-pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str) -> Result<AtLink, Problem> {
+pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: &Sender) -> Result<AtLink, Problem> {
     if headers.contains_key(AUTHORIZATION) {
         let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
         return Err(problem.challenge(None));
@@ -150,6 +188,7 @@ pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str) -> Resul
         return Ok(AtLink { caller, csrf: csrf::token(app, &session, link)?, session });
     }
     let session = studio_session(app, headers).await?.ok_or_else(not_signed_in)?;
+    sender.set_known();
     let org = app.connections.org_of_link(link).await?.unwrap_or_default();
     let mut caller = person_in(app, &session, Some(&org)).await?;
     if caller.org != org {

@@ -8,12 +8,14 @@ mod challenge;
 mod cookies;
 mod csrf;
 mod entrance;
+mod framing;
 mod health;
 mod mcp_routes;
 mod operation_routes;
 mod page_routes;
 pub mod problems;
 mod resource_routes;
+mod sender;
 mod serve;
 mod sign_in_routes;
 
@@ -28,6 +30,8 @@ use axum::routing::{any, get};
 pub use authentication::{Session, authenticate, same_origin, studio_session};
 pub use body::read_body;
 pub use entrance::RequestId;
+pub use mcp_routes::serve_mcp;
+pub use sender::Sender;
 pub use serve::serve;
 
 use crate::app::App;
@@ -62,7 +66,8 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
     if app.access.is_closed()
-        && let Err(problem) = authenticate(&app, request.headers(), &Resource::Server).await
+        && let Err(problem) =
+            authenticate(&app, request.headers(), &Resource::Server, &Sender::of(request.extensions())).await
     {
         return problems::response(&problem);
     }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
-use super::{body, problems, same_origin, sign_in_routes};
+use super::{Sender, body, problems, same_origin, sign_in_routes};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
@@ -79,17 +79,25 @@ async fn lines(app: &Arc<App>, caller: &Caller) -> Result<Vec<ConnectionLine>> {
 async fn link_page(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
     Path(link): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    if !is_link(&link) || !(app.access.is_local() || app.access.signs_in()) {
-        return studio::connect(&LinkView::Unknown);
+    if let Err(problem) = app.limits.before_link(sender.address) {
+        return studio::error_page(&problem);
     }
     let shown = async {
-        let at = opening(&app, &headers, &link).await?;
+        if !is_link(&link) || !(app.access.is_local() || app.access.signs_in()) {
+            return Ok(LinkView::Unknown);
+        }
+        let at = opening(&app, &headers, &link, &sender).await?;
         view(&app, &at, &link).await
     };
-    match shown.await {
+    let view = shown.await;
+    if matches!(view, Ok(LinkView::Unknown)) {
+        app.limits.unknown_link(sender.address);
+    }
+    match view {
         Ok(view) => studio::connect(&view),
         Err(problem) if problem.reason() == Reason::Unauthenticated => {
             sign_in_routes::to_sign_in(&app, &format!("/connect/{link}"))
@@ -116,11 +124,16 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value).to_owned();
     let (link, command) = (named("link"), named("command"));
+    let sender = Sender::of(request.extensions());
+    if let Err(problem) = app.limits.before_link(sender.address) {
+        return studio::error_page(&problem);
+    }
     if !is_link(&link) {
+        app.limits.unknown_link(sender.address);
         return studio::connect(&LinkView::Unknown);
     }
     let (parts, sent) = request.into_parts();
-    let at = match opening(&app, &parts.headers, &link).await {
+    let at = match opening(&app, &parts.headers, &link, &sender).await {
         Ok(at) => at,
         Err(problem) if problem.reason() == Reason::Unauthenticated && app.access.signs_in() => {
             return sign_in_routes::to_sign_in(&app, &format!("/connect/{link}"));
@@ -129,7 +142,7 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     };
     let done = async {
         same_origin(&app, &parts.headers)?;
-        let fields = fields(&body::read_body(sent).await?);
+        let fields = fields(&body::read_body(&app.limits.bodies, sent).await?);
         at.check(&app, &link, fields.get("csrf").and_then(Value::as_str).unwrap_or_default())?;
         let context = admission::context(app.clone(), at.caller.clone(), false);
         run(context, &link, &command, fields).await
@@ -138,6 +151,9 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         Ok(()) => return studio::see_other(&format!("/connect/{link}")),
         Err(problem) => noted(problem, &id),
     };
+    if problem.reason() == Reason::NotFound {
+        app.limits.unknown_link(sender.address);
+    }
     match view(&app, &at, &link).await {
         Ok(LinkView::Ready(asking) | LinkView::ProviderError(asking)) => studio::connect_refused(&asking, &problem),
         Ok(_) if problem.reason() == Reason::NotFound => studio::see_other(&format!("/connect/{link}")),

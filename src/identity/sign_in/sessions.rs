@@ -248,12 +248,12 @@ impl Identity {
             return Ok(None);
         }
         if now - session.last_seen_at_ms >= SEEN_EVERY_MS {
-            self.seen(digest, now).await?;
+            self.used(digest, now).await?;
         }
         Ok(Some(session))
     }
 
-    async fn seen(&self, digest: String, now: i64) -> Result<()> {
+    async fn used(&self, digest: String, now: i64) -> Result<()> {
         let why = "when a session was last used";
         self.ledger
             .store()
