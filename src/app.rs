@@ -36,7 +36,7 @@ pub struct App {
     /// Which ways in are open.
     pub access: Access,
     /// Orgs, people and what proves a caller.
-    pub identity: Identity,
+    pub identity: Arc<Identity>,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -94,7 +94,9 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone());
+        let configured = settings.api_keys.as_deref().unwrap_or_default();
+        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), configured));
+        identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let lifecycle = Lifecycle::default();
@@ -108,6 +110,7 @@ impl App {
             lifecycle: lifecycle.clone(),
         });
         tool_servers.start_sweep();
+        identity.start_key_sweep(&lifecycle);
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
         let app = Self {
             settings,
@@ -194,6 +197,9 @@ impl App {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
         self.tool_servers.close().await;
+        if let Err(problem) = self.identity.write_key_uses().await {
+            tracing::warn!(%problem, "when keys were last used could not be written");
+        }
         self.ledger.store().close().await;
         self.lifecycle.end();
     }

@@ -43,7 +43,7 @@ const KEYS: [(&str, Form); 13] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 13] = [
+const ENVIRONMENT_ALONE: [&str; 14] = [
     "port",
     "host",
     "config_file",
@@ -57,6 +57,7 @@ const ENVIRONMENT_ALONE: [&str; 13] = [
     "https_proxy",
     "no_proxy",
     "extra_ca_certs",
+    "key_max_age",
 ];
 
 /// The keys of the file, for the check of the schema.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 pub use access::Access;
 pub use caller::{By, Caller, Permission, Permissions, Playbooks, SignedIn, Who};
+pub use keys::Key;
 pub use members::Membership;
 pub use orgs::Org;
 pub use people::Person;
@@ -26,6 +27,7 @@ pub use resource::Resource;
 pub use role::Role;
 
 use crate::clock::SharedClock;
+use crate::config::ApiKey;
 use crate::error::Result;
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -39,6 +41,9 @@ pub struct Identity {
     recent_people: Recent<String, Person>,
     recent_orgs: Recent<String, Org>,
     recent_members: Recent<(String, String), Membership>,
+    recent_keys: Recent<[u8; 32], Arc<keys::Found>>,
+    configured_keys: keys::Configured,
+    used_keys: keys::Used,
 }
 
 /// A row that changed here and counts at once.
@@ -50,11 +55,13 @@ pub enum Changed<'a> {
     Org(&'a str),
     /// A person's membership of an org.
     Membership(&'a str, &'a str),
+    /// A key, by the digest of a text that opens it or did.
+    Key(&'a [u8; 32]),
 }
 
 impl Identity {
-    /// Over the ledger.
-    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids) -> Self {
+    /// Over the ledger, with the keys of the configuration.
+    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids, configured_keys: &[ApiKey]) -> Self {
         Self {
             ledger,
             clock,
@@ -62,6 +69,9 @@ impl Identity {
             recent_people: Recent::new(),
             recent_orgs: Recent::new(),
             recent_members: Recent::new(),
+            recent_keys: Recent::new(),
+            configured_keys: keys::Configured::of(configured_keys),
+            used_keys: keys::Used::default(),
         }
     }
 
@@ -87,6 +97,7 @@ impl Identity {
             Changed::Person(id) => self.recent_people.forget(&id.to_owned()),
             Changed::Org(id) => self.recent_orgs.forget(&id.to_owned()),
             Changed::Membership(org, person) => self.recent_members.forget(&(org.to_owned(), person.to_owned())),
+            Changed::Key(digest) => self.recent_keys.forget(digest),
         }
     }
 

@@ -13,7 +13,18 @@ use crate::support::services::project;
 const EDGES: [(&str, &[&str]); 20] = [
     (
         "commands",
-        &["config", "connections", "demo", "identity", "lifecycle", "operations", "secrets", "server", "store"],
+        &[
+            "config",
+            "connections",
+            "demo",
+            "identity",
+            "ledger",
+            "lifecycle",
+            "operations",
+            "secrets",
+            "server",
+            "store",
+        ],
     ),
     ("demo", &["app", "config", "lifecycle", "server"]),
     ("server", &["app", "config", "connections", "egress", "http", "lifecycle", "telemetry"]),
@@ -56,7 +67,7 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
-    ("identity", &["config", "ledger", "store"]),
+    ("identity", &["config", "ledger", "lifecycle", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -84,7 +95,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 12] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -96,6 +107,7 @@ const TABLES: [(&str, &str); 11] = [
     ("people", "identity"),
     ("identities", "identity"),
     ("memberships", "identity"),
+    ("api_keys", "identity"),
 ];
 
 /// The most lines of a file, without its tests.
