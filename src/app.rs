@@ -12,14 +12,15 @@ use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
-use crate::identity::{Access, Identity};
+use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::Store;
+use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 
@@ -35,6 +36,8 @@ pub struct App {
     pub lifecycle: Lifecycle,
     /// Which ways in are open.
     pub access: Access,
+    /// How much anybody may ask.
+    pub limits: Limits,
     /// Orgs, people and what proves a caller.
     pub identity: Arc<Identity>,
     /// All that happened.
@@ -53,6 +56,7 @@ pub struct App {
     pub address: SocketAddr,
     /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
     pub heartbeat: Duration,
+    lock: Option<Lock>,
 }
 
 /// What the machine lends a server, so that a test can lend other things.
@@ -87,6 +91,8 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
+        let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
@@ -94,11 +100,13 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let configured = settings.api_keys.as_deref().unwrap_or_default();
-        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), configured));
-        identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
+        let limits = Limits::of(&settings, clock.clone());
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
+        let issuing = issuing(&settings, &egress, &clock);
+        let configured = settings.api_keys.as_deref().unwrap_or_default();
+        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
+        identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let lifecycle = Lifecycle::default();
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
@@ -118,6 +126,7 @@ impl App {
             ids,
             lifecycle,
             access,
+            limits,
             identity,
             ledger,
             secrets,
@@ -127,6 +136,7 @@ impl App {
             operations: Operations::all(),
             address,
             heartbeat: HEARTBEAT,
+            lock,
         };
         Ok(Arc::new(app))
     }
@@ -155,7 +165,8 @@ impl App {
 
     /// Who issues the access tokens taken here; nobody where nobody signs in.
     pub fn issuer(&self) -> Option<&str> {
-        self.settings.public_url.as_deref()
+        let external = self.settings.identity.as_ref().map(|external| external.issuer.as_str());
+        external.or(self.settings.public_url.as_deref())
     }
 
     /// Whether `origin` is that of this server's own pages.
@@ -201,8 +212,25 @@ impl App {
             tracing::warn!(%problem, "when keys were last used could not be written");
         }
         self.ledger.store().close().await;
+        if let Some(lock) = &self.lock {
+            lock.give_back();
+        }
         self.lifecycle.end();
     }
+}
+
+/// What checks the access tokens of people, where they sign in.
+fn issuing(settings: &Settings, egress: &egress::Client, clock: &SharedClock) -> Option<Issuing> {
+    let public_url = settings.public_url.clone()?;
+    let (rules, keys) = match &settings.identity {
+        None => (tokens::Rules::own(&public_url), tokens::Keys::Own(tokens::OwnKeys::default())),
+        Some(external) => {
+            let published = tokens::Published::new(external, egress.clone(), clock.clone());
+            (tokens::Rules::external(external), tokens::Keys::Published(published))
+        }
+    };
+    let checker = tokens::Checker::new(rules, keys, clock.clone());
+    Some(Issuing { checker, public_url, external: settings.identity.clone() })
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

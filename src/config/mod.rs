@@ -10,6 +10,9 @@ mod connections_file;
 mod decode;
 mod document;
 mod given;
+mod identity;
+mod identity_variables;
+mod limits;
 mod listener;
 mod load;
 mod names;
@@ -35,8 +38,11 @@ use std::path::PathBuf;
 
 pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
+pub use identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
+pub use limits::{Rate, RequestLimits};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
+pub(crate) use names::secure_address;
 pub use names::{MODEL_PROVIDERS, is_key_id, is_org, is_playbook};
 pub use outbound::{ExtraCa, Outbound};
 pub use permission::Permission;
@@ -57,6 +63,8 @@ pub struct Settings {
     pub listener: Listener,
     /// The origin people and agents use, such as `https://playmaker.example`; set, people sign in.
     pub public_url: Option<String>,
+    /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
+    pub identity: Option<Issuer>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
@@ -79,6 +87,8 @@ pub struct Settings {
     pub secrets: SecretsStore,
     /// How requests leave.
     pub outbound: Outbound,
+    /// How much anybody may ask.
+    pub limits: RequestLimits,
     /// Where the settings came from, for the log of the start.
     pub sources: Sources,
 }

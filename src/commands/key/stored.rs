@@ -70,7 +70,7 @@ pub(super) fn with_identity(work: impl AsyncFnOnce(&Identity, &Settings) -> Outc
         let store = Store::open(settings.database.url.expose()).await.map_err(one_line)?;
         let (clock, ids) = (Arc::new(SystemClock), Ids::new(Arc::new(SystemEntropy)));
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
-        let identity = Identity::new(ledger, clock, ids, settings.api_keys.as_deref().unwrap_or_default());
+        let identity = Identity::new(ledger, clock, ids, None, settings.api_keys.as_deref().unwrap_or_default());
         let outcome = work(&identity, &settings).await;
         store.close().await;
         outcome

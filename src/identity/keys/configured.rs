@@ -23,16 +23,6 @@ struct Known {
     expires_at_ms: Option<i64>,
 }
 
-/// What became of a digest among them.
-pub enum Looked {
-    /// It is none of theirs.
-    Unknown,
-    /// Its key has ended.
-    Ended,
-    /// Its caller.
-    Good(Arc<Caller>),
-}
-
 impl Configured {
     /// Checked entries.
     pub fn of(keys: &[ApiKey]) -> Self {
@@ -52,15 +42,12 @@ impl Configured {
         Self { keys, by_digest }
     }
 
-    /// The key of a text's digest. What an attacker can time is the digest of a guess, which tells nothing of a key.
-    pub fn look_up(&self, digest: &[u8; 32], now_ms: i64) -> Looked {
+    /// The caller of a text's digest, unless its key has ended. What an attacker can time is the digest of a guess, which tells nothing of a key.
+    pub fn look_up(&self, digest: &[u8; 32], now_ms: i64) -> Option<Arc<Caller>> {
         let filed = self.by_digest.get(&filed(digest));
-        let known = filed.into_iter().flatten().find(|known| verify_slices_are_equal(&known.digest, digest).is_ok());
-        match known {
-            None => Looked::Unknown,
-            Some(known) if known.expires_at_ms.is_some_and(|end| now_ms >= end) => Looked::Ended,
-            Some(known) => Looked::Good(known.caller.clone()),
-        }
+        let known = filed.into_iter().flatten().find(|known| verify_slices_are_equal(&known.digest, digest).is_ok())?;
+        let ended = known.expires_at_ms.is_some_and(|end| now_ms >= end);
+        (!ended).then(|| known.caller.clone())
     }
 
     /// Those of an org, by id.
@@ -109,12 +96,8 @@ mod tests {
         let mut alike = digest;
         alike[31] ^= 1;
         let keys = Configured::of(&[entry("ci", digest), entry("twin", alike)]);
-        let found = |digest, now| match keys.look_up(digest, now) {
-            Looked::Good(caller) => caller.id().to_owned(),
-            Looked::Ended => "ended".into(),
-            Looked::Unknown => "unknown".into(),
-        };
-        assert_eq!([found(&digest, 1_999), found(&alike, 0)], ["ci", "twin"]);
-        assert_eq!([found(&digest, 2_000), found(&sha256("another"), 0)], ["ended", "unknown"]);
+        let found = |digest, now| keys.look_up(digest, now).map(|caller| caller.id().to_owned());
+        assert_eq!([found(&digest, 1_999), found(&alike, 0)], [Some("ci".into()), Some("twin".into())]);
+        assert_eq!([found(&digest, 2_000), found(&sha256("another"), 0)], [None, None]);
     }
 }

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use super::configured::Looked;
 use super::{common, form};
 use crate::digest::sha256;
 use crate::error::{Problem, Result};
@@ -29,31 +28,35 @@ impl Found {
 }
 
 impl Identity {
-    /// The caller of a key's text, of the configuration or of the database; rows are at most five seconds old.
-    ///
-    /// A text that cannot be a key is told without asking the database, and so is one that only the configuration could
-    /// know.
+    /// The caller of a text that is a key of the configuration.
     ///
     /// # Errors
     /// 403 for a good key of an org that is being deleted; 503 when the database does not answer.
-    pub async fn key_caller(&self, text: &str) -> Result<Option<Arc<Caller>>> {
+    pub async fn configured_key_caller(&self, text: &str) -> Result<Option<Arc<Caller>>> {
         if !form::is_possible(text) {
             return Ok(None);
         }
+        match self.configured_keys.look_up(&sha256(text), self.now_ms()) {
+            Some(caller) => self.org_of_keys(caller).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The caller of a text that is a key of the database, from rows at most five seconds old. What has not the form of a
+    /// made key, or a wrong checksum, is told without asking the database.
+    ///
+    /// # Errors
+    /// As of [`Self::configured_key_caller`].
+    pub async fn stored_key_caller(&self, text: &str) -> Result<Option<Arc<Caller>>> {
+        if !form::checksum_ok(text) {
+            return Ok(None);
+        }
         let (digest, now) = (sha256(text), self.now_ms());
-        let caller = match self.configured_keys.look_up(&digest, now) {
-            Looked::Good(caller) => caller,
-            Looked::Ended => return Ok(None),
-            Looked::Unknown if !form::is_made(text) => return Ok(None),
-            Looked::Unknown => {
-                let Some(found) = self.found(digest).await?.filter(|found| found.key.opens(&digest, now)) else {
-                    return Ok(None);
-                };
-                let Some(caller) = self.narrowed(&found).await? else { return Ok(None) };
-                self.used_keys.note(&found.key, now);
-                caller
-            }
+        let Some(found) = self.found(digest).await?.filter(|found| found.key.opens(&digest, now)) else {
+            return Ok(None);
         };
+        let Some(caller) = self.narrowed(&found).await? else { return Ok(None) };
+        self.used_keys.note(&found.key, now);
         self.org_of_keys(caller).await
     }
 
