@@ -4,14 +4,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::hmac;
-
 use crate::clock::SharedClock;
 use crate::config::{Adders, Settings};
 use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
-use crate::error::{Problem, Reason, Result};
+use crate::error::Result;
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -179,25 +177,6 @@ impl App {
     /// Whether a browser's page of `origin` may call.
     pub fn origin_allowed(&self, origin: &str) -> bool {
         self.is_own_origin(origin) || self.settings.listener.allowed_origins.iter().any(|allowed| allowed == origin)
-    }
-
-    /// The token a page's commands carry: bound to the session and the link, made alike by every server of the database.
-    pub fn csrf_token(&self, link: &str) -> Result<String> {
-        let key = self.secrets.derive("csrf")?;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_slice());
-        let tag = hmac::sign(&key, format!("local\n{link}").as_bytes());
-        Ok(base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, tag.as_ref()))
-    }
-
-    /// Refuses a command that does not carry the token of its link.
-    pub fn check_csrf(&self, link: &str, given: &str) -> Result<()> {
-        let expected = self.csrf_token(link)?;
-        aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).map_err(|_| {
-            Problem::new(
-                Reason::Forbidden,
-                "The page is no longer current. Open the link again and repeat what you did.",
-            )
-        })
     }
 
     /// Stops taking work, waits for what is in hand and closes the database.

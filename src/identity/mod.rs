@@ -15,6 +15,7 @@ pub mod people;
 mod recent;
 pub mod resource;
 pub mod role;
+pub mod sign_in;
 mod token_caller;
 pub mod tokens;
 

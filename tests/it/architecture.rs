@@ -87,7 +87,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 12] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -99,6 +99,7 @@ const TABLES: [(&str, &str); 11] = [
     ("people", "identity"),
     ("identities", "identity"),
     ("memberships", "identity"),
+    ("sessions", "identity"),
 ];
 
 /// The most lines of a file, without its tests.

@@ -12,6 +12,7 @@ mod demo;
 mod mcp;
 mod playbooks;
 mod servers;
+mod sign_in;
 mod story;
 mod support;
 mod tools;
