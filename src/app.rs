@@ -37,7 +37,7 @@ pub struct App {
     /// How much anybody may ask.
     pub limits: Limits,
     /// Orgs, people and what proves a caller.
-    pub identity: Identity,
+    pub identity: Arc<Identity>,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -102,7 +102,9 @@ impl App {
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let issuing = issuing(&settings, &egress, &clock);
-        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing);
+        let configured = settings.api_keys.as_deref().unwrap_or_default();
+        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
+        identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let lifecycle = Lifecycle::default();
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
@@ -114,6 +116,7 @@ impl App {
             lifecycle: lifecycle.clone(),
         });
         tool_servers.start_sweep();
+        identity.start_key_sweep(&lifecycle);
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
         let app = Self {
             settings,
@@ -184,6 +187,9 @@ impl App {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
         self.tool_servers.close().await;
+        if let Err(problem) = self.identity.write_key_uses().await {
+            tracing::warn!(%problem, "when keys were last used could not be written");
+        }
         self.ledger.store().close().await;
         if let Some(lock) = &self.lock {
             lock.give_back();

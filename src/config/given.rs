@@ -43,7 +43,7 @@ const KEYS: [(&str, Form); 13] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 18] = [
+const ENVIRONMENT_ALONE: [&str; 19] = [
     "port",
     "host",
     "config_file",
@@ -57,6 +57,7 @@ const ENVIRONMENT_ALONE: [&str; 18] = [
     "https_proxy",
     "no_proxy",
     "extra_ca_certs",
+    "key_max_age",
     "rate_caller",
     "rate_anonymous",
     "rate_execute",

@@ -13,7 +13,18 @@ use crate::support::services::project;
 const EDGES: [(&str, &[&str]); 21] = [
     (
         "commands",
-        &["config", "connections", "demo", "identity", "lifecycle", "operations", "secrets", "server", "store"],
+        &[
+            "config",
+            "connections",
+            "demo",
+            "identity",
+            "ledger",
+            "lifecycle",
+            "operations",
+            "secrets",
+            "server",
+            "store",
+        ],
     ),
     ("demo", &["app", "config", "lifecycle", "server"]),
     ("server", &["app", "config", "connections", "egress", "http", "lifecycle", "telemetry"]),
@@ -58,7 +69,7 @@ const EDGES: [(&str, &[&str]); 21] = [
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("limits", &["config", "identity"]),
-    ("identity", &["config", "egress", "ledger", "store"]),
+    ("identity", &["config", "egress", "ledger", "lifecycle", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -87,7 +98,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 12] = [
+const TABLES: [(&str, &str); 13] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -100,6 +111,7 @@ const TABLES: [(&str, &str); 12] = [
     ("identities", "identity"),
     ("memberships", "identity"),
     ("sessions", "identity"),
+    ("api_keys", "identity"),
 ];
 
 /// The most lines of a file, without its tests.

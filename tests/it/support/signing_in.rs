@@ -79,7 +79,8 @@ impl Visiting {
                 Ok(Peer { greeting, line: Line::Program(program) })
             }
             Waiting::Rust { mut state, came, url } => {
-                let failed = |error: String| Failure { kind: "AuthError".into(), code: None, message: error, data: None };
+                let failed =
+                    |error: String| Failure { kind: "AuthError".into(), code: None, message: error, data: None };
                 let address = came.await.expect("somebody comes back");
                 state.handle_callback_url(&address).await.map_err(|error| failed(error.to_string()))?;
                 let manager = state.into_authorization_manager().ok_or_else(|| failed("not signed in".into()))?;
