@@ -6,6 +6,8 @@
 pub mod access;
 pub mod caller;
 pub mod keys;
+pub mod oauth;
+pub mod resource;
 
 pub use access::Access;
 pub use caller::{Caller, Permission, Permissions, Playbooks, Who};
