@@ -13,6 +13,7 @@ mod given;
 mod listener;
 mod load;
 mod names;
+mod oauth_clients;
 mod outbound;
 mod references;
 mod refusal;
@@ -37,6 +38,7 @@ pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, S
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
 pub use names::MODEL_PROVIDERS;
+pub use oauth_clients::{AuthorizationRules, ClientMethod, OauthClient};
 pub use outbound::{ExtraCa, Outbound};
 pub use refusal::Refusal;
 pub use schema::{DEFAULT_FILE, schema};
@@ -71,6 +73,8 @@ pub struct Settings {
     pub variables: BTreeMap<String, Secret>,
     /// Where credentials are kept.
     pub secrets: SecretsStore,
+    /// How the built-in authorization server behaves.
+    pub authorization: AuthorizationRules,
     /// How requests leave.
     pub outbound: Outbound,
     /// Where the settings came from, for the log of the start.

@@ -123,7 +123,12 @@ impl AuthorizationServer {
     /// # Errors
     ///
     /// `temporarily_unavailable` where there are 5,000 that registered themselves and none can be put out.
-    pub async fn make_client(&self, registration: &Registration, origin: Origin, actor: Actor) -> Result<Made, Refusal> {
+    pub async fn make_client(
+        &self,
+        registration: &Registration,
+        origin: Origin,
+        actor: Actor,
+    ) -> Result<Made, Refusal> {
         let secret = registration.method.has_secret().then(|| Secret::new(self.0.ids.base62("pms_", 43)));
         let client = Client {
             id: self.0.ids.base62("client_", 22),

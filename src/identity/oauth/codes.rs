@@ -24,7 +24,8 @@ const INSERT: &str = "INSERT INTO oauth_codes (org, digest, client, redirect_uri
 const ORG: &str = "SELECT org FROM oauth_codes WHERE digest = $1";
 const ONE: &str = "SELECT org, client, redirect_uri, challenge, resources, scopes, person, auth_time, expires_at, used_at, \
      grant_id FROM oauth_codes WHERE org = $1 AND digest = $2";
-const USE: &str = "UPDATE oauth_codes SET used_at = $3, grant_id = $4 WHERE org = $1 AND digest = $2 AND used_at IS NULL";
+const USE: &str =
+    "UPDATE oauth_codes SET used_at = $3, grant_id = $4 WHERE org = $1 AND digest = $2 AND used_at IS NULL";
 
 /// Who allowed what a code stands for.
 #[derive(Debug, Clone)]
@@ -171,8 +172,7 @@ impl Row {
 
     fn grant(&self, id: String, client: &Client, now: i64, access_token_ttl_ms: i64) -> Result<Grant> {
         let returns_to = redirect_uri::host(&self.redirect_uri);
-        let expires_at =
-            if client.gets_refresh_tokens() { ends_at(now, now) } else { now + access_token_ttl_ms };
+        let expires_at = if client.gets_refresh_tokens() { ends_at(now, now) } else { now + access_token_ttl_ms };
         Ok(Grant {
             org: self.org.clone(),
             id,

@@ -82,7 +82,8 @@ impl AuthorizationServer {
 
     /// Refuses a form that is not of this session and request, or whose page was shown more than ten minutes ago.
     pub fn check_consent_token(&self, session: &str, request: &str, given: &str) -> Result<()> {
-        let refused = || Problem::new(Reason::Forbidden, "The page is no longer current. Begin again in your application.");
+        let refused =
+            || Problem::new(Reason::Forbidden, "The page is no longer current. Begin again in your application.");
         let shown_at = given.split_once('.').and_then(|(at, _)| at.parse::<i64>().ok()).ok_or_else(refused)?;
         let expected = self.token_at(session, request, shown_at)?;
         let same = aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).is_ok();
@@ -229,6 +230,10 @@ mod tests {
         assert_eq!(of(&all, ""), "org:read playbook:read");
         assert_eq!(of(&all, "playbook:write"), "org:read playbook:read playbook:write");
         assert_eq!(of("org:read playbook:read", &all), "org:read playbook:read", "the role lacks the rest");
-        assert_eq!(granted(Scopes::known("org:read"), asked, asked).to_string(), "org:read", "never more than asked for");
+        assert_eq!(
+            granted(Scopes::known("org:read"), asked, asked).to_string(),
+            "org:read",
+            "never more than asked for"
+        );
     }
 }

@@ -41,7 +41,8 @@ const REVOKE: &str = "UPDATE oauth_grants SET revoked_at = $3 WHERE org = $1 AND
 const FORGET_FAMILY: &str = "DELETE FROM oauth_families WHERE org = $1 AND grant_id = $2";
 const FORGET_TOKENS: &str = "DELETE FROM oauth_refresh_tokens WHERE org = $1 AND grant_id = $2";
 const FORGET_CONSENTS: &str = "DELETE FROM oauth_consents WHERE org = $1 AND person = $2 AND client = $3";
-const LAST_ORG: &str = "SELECT org FROM oauth_grants WHERE person = $1 AND client = $2 ORDER BY last_used_at DESC LIMIT 1";
+const LAST_ORG: &str =
+    "SELECT org FROM oauth_grants WHERE person = $1 AND client = $2 ORDER BY last_used_at DESC LIMIT 1";
 
 /// A grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +195,9 @@ impl AuthorizationServer {
 
     /// Revokes a grant; whether it was still live.
     pub async fn revoke_grant(&self, org: &str, id: &str, actor: Actor, because: Because) -> Result<bool> {
-        let Some(grant) = self.grant(org, id).await?.filter(|grant| grant.is_live(self.now())) else { return Ok(false) };
+        let Some(grant) = self.grant(org, id).await?.filter(|grant| grant.is_live(self.now())) else {
+            return Ok(false);
+        };
         let revoked = self.revoke_all(org, vec![grant], actor, because).await?;
         Ok(revoked > 0)
     }

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -19,7 +18,8 @@ use crate::secrets::{Fields, SecretsStore};
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
-const ALL: &str = "SELECT kid, public_key, created_at, signs_from, revoked_at FROM oauth_signing_keys ORDER BY signs_from, kid";
+const ALL: &str =
+    "SELECT kid, public_key, created_at, signs_from, revoked_at FROM oauth_signing_keys ORDER BY signs_from, kid";
 const INSERT: &str = "INSERT INTO oauth_signing_keys (kid, public_key, created_at, signs_from) VALUES ($1, $2, $3, $4)";
 const REVOKE: &str = "UPDATE oauth_signing_keys SET revoked_at = $1 WHERE revoked_at IS NULL AND kid <> $2";
 const FORGET: &str = "DELETE FROM oauth_signing_keys WHERE kid = $1";
@@ -175,16 +175,15 @@ impl AuthorizationServer {
             };
             if ended {
                 let kid = row.kid.clone();
-                let work = move |connection: &mut Connection| -> futures_util::future::BoxFuture<'_, Result<()>> {
-                    let kid = kid.clone();
+                let why = "that a key signs no more was told when the next one was made";
+                let work: crate::store::Work<()> = Box::new(move |connection| {
                     Box::pin(async move {
                         SecretsStore::delete(connection, SERVER, &kid).await?;
                         on_connection!(connection, c => sqlx::query(FORGET).bind(&kid).execute(c).await.map(|_| ()))?;
                         Ok(())
                     })
-                };
-                let why = "that a key signs no more was told when the next one was made";
-                self.0.ledger.store().housekeeping(SERVER, why, Box::new(move |c| work(c))).await?;
+                });
+                self.0.ledger.store().housekeeping(SERVER, why, work).await?;
             }
         }
         Ok(())
@@ -210,6 +209,7 @@ impl AuthorizationServer {
             });
         }
         self.0.keys.set(kept);
+        (self.0.on_keys)(&self.key_set());
         Ok(())
     }
 
