@@ -12,7 +12,8 @@ use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
-use crate::identity::Access;
+use crate::identity::oauth::{self, AuthorizationServer};
+use crate::identity::{Access, Identity};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
@@ -33,8 +34,12 @@ pub struct App {
     pub ids: Ids,
     /// Whether it stops.
     pub lifecycle: Lifecycle,
-    /// Who may call.
+    /// Which ways in are open.
     pub access: Access,
+    /// Orgs, people and what proves a caller.
+    pub identity: Identity,
+    /// The built-in authorization server, where people sign in and no other issuer is set.
+    pub oauth: Option<AuthorizationServer>,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -92,9 +97,30 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
+        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone());
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let lifecycle = Lifecycle::default();
+        let oauth = match &settings.public_url {
+            Some(public_url) => {
+                let needs = oauth::Needs {
+                    issuer: public_url.clone(),
+                    access_token_ttl_ms: settings.authorization.access_token_ttl_ms,
+                    registers: settings.authorization.registers,
+                    clients: oauth::configured::clients(&settings.authorization.clients).map_err(StartError)?,
+                    ledger: ledger.clone(),
+                    secrets: secrets.clone(),
+                    fetch: oauth::documents::guarded(egress.clone()),
+                    on_keys: Box::new(|_| {}),
+                    clock: clock.clone(),
+                    ids: ids.clone(),
+                };
+                let server = AuthorizationServer::open(needs).await.map_err(|error| StartError(error.to_string()))?;
+                server.start_sweep(&lifecycle);
+                Some(server)
+            }
+            None => None,
+        };
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
             connections: connections.clone(),
@@ -112,6 +138,8 @@ impl App {
             ids,
             lifecycle,
             access,
+            identity,
+            oauth,
             ledger,
             secrets,
             connections,
@@ -131,7 +159,7 @@ impl App {
 
     /// Whether people may add connections here: somebody must be there to approve them, and the operator must let people.
     pub fn people_may_add(&self) -> bool {
-        self.access.is_local() && self.settings.connections.add == Adders::People
+        (self.access.is_local() || self.access.signs_in()) && self.settings.connections.add == Adders::People
     }
 
     /// Whether the server can serve: the database answers and the secrets' canary opens (decision D16).
@@ -142,11 +170,20 @@ impl App {
 
     /// The address people and agents use, without a slash at its end.
     pub fn public_address(&self) -> String {
-        format!("http://localhost:{}", self.address.port())
+        let local = || format!("http://localhost:{}", self.address.port());
+        self.settings.public_url.clone().unwrap_or_else(local)
+    }
+
+    /// Who issues the access tokens taken here; nobody where nobody signs in.
+    pub fn issuer(&self) -> Option<&str> {
+        self.settings.public_url.as_deref()
     }
 
     /// Whether `origin` is that of this server's own pages.
     pub fn is_own_origin(&self, origin: &str) -> bool {
+        if let Some(public_url) = &self.settings.public_url {
+            return origin == public_url;
+        }
         let port = self.address.port();
         ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| origin == format!("http://{host}:{port}"))
             || (port == 80 && ["http://localhost", "http://127.0.0.1", "http://[::1]"].contains(&origin))

@@ -61,6 +61,7 @@ struct Inner {
     issues: Vec<Issue>,
     retry_after_s: Option<u32>,
     challenge: Option<Challenge>,
+    scopes: Vec<&'static str>,
     allow: Option<&'static str>,
     extensions: Map<String, Value>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -81,6 +82,7 @@ impl Problem {
             issues: Vec::new(),
             retry_after_s: None,
             challenge: None,
+            scopes: Vec::new(),
             allow: None,
             extensions: Map::new(),
             source: None,
@@ -165,6 +167,15 @@ impl Problem {
         self
     }
 
+    /// The same problem; its challenge, where it has one and names no scopes yet, asks for these.
+    #[must_use]
+    pub fn scopes(mut self, scopes: &[&'static str]) -> Self {
+        if self.0.scopes.is_empty() {
+            self.0.scopes = scopes.to_vec();
+        }
+        self
+    }
+
     /// The same problem, telling the methods the path has.
     #[must_use]
     pub fn allow(mut self, methods: &'static str) -> Self {
@@ -233,6 +244,11 @@ impl Problem {
     /// The challenge to send with it.
     pub fn challenge_of(&self) -> Option<Challenge> {
         self.0.challenge
+    }
+
+    /// The scopes its challenge asks for; none where it means every one of the endpoint.
+    pub fn scopes_of(&self) -> &[&'static str] {
+        &self.0.scopes
     }
 
     /// The methods to name in `Allow`.

@@ -83,6 +83,11 @@ impl Ids {
         self.base62("link_", 32)
     }
 
+    /// A person's id: `user_` and 22 base62 characters.
+    pub fn person(&self) -> String {
+        self.base62("user_", 22)
+    }
+
     /// `N` random bytes, for keys and nonces.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut out = [0_u8; N];

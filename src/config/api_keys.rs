@@ -1,38 +1,6 @@
 //! The keys an operator writes into `api_keys`; made by `playmaker key create`.
 
-/// What a key or a token may do; closed under "write includes read" where it is used, not here.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
-pub enum Permission {
-    /// Sees what the org has.
-    #[serde(rename = "org:read")]
-    OrgRead,
-    /// Changes what the org has.
-    #[serde(rename = "org:write")]
-    OrgWrite,
-    /// Sees playbooks.
-    #[serde(rename = "playbook:read")]
-    PlaybookRead,
-    /// Changes playbooks and runs them.
-    #[serde(rename = "playbook:write")]
-    PlaybookWrite,
-}
-
-impl Permission {
-    /// Every permission a key may hold, in the order they are told.
-    pub const ALL: [Self; 4] = [Self::OrgRead, Self::OrgWrite, Self::PlaybookRead, Self::PlaybookWrite];
-
-    /// Its word, such as `org:read`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::OrgRead => "org:read",
-            Self::OrgWrite => "org:write",
-            Self::PlaybookRead => "playbook:read",
-            Self::PlaybookWrite => "playbook:write",
-        }
-    }
-}
+use super::Permission;
 
 /// The playbooks a key reaches.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use super::api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
+use super::Permission;
+use super::api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 use super::decode::Fault;
 use super::given::Given;
 use super::names;

@@ -26,6 +26,8 @@ impl Listener {
 pub enum Access {
     /// Only this machine reaches the server: every request is the local developer's.
     Local,
+    /// A person who signed in, in an org of theirs; a key too, where there are keys.
+    SignIn,
     /// A key, in its org.
     Keys,
     /// Nobody: reachable from outside, and nothing says who may call.

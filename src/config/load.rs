@@ -29,7 +29,6 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
     let mut sheet = Sheet::join(file, environment)?;
 
-    variables::no_sign_in_yet(environment)?;
     variables::no_metrics_yet(environment)?;
     let listener = Listener {
         host: variables::host(environment)?,
@@ -55,6 +54,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     };
     Ok(Settings {
         listener,
+        public_url: variables::public_url(environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,
         log_format: variables::log_format(environment)?,

@@ -15,6 +15,7 @@ mod load;
 mod names;
 mod oauth_clients;
 mod outbound;
+mod permission;
 mod references;
 mod refusal;
 mod schema;
@@ -33,13 +34,14 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use api_keys::{ApiKey, Permission, Playbooks, UsageLimit, UsagePeriod};
+pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
-pub use names::MODEL_PROVIDERS;
+pub use names::{MODEL_PROVIDERS, is_key_id, is_org, is_playbook};
 pub use oauth_clients::{AuthorizationRules, ClientMethod, OauthClient};
 pub use outbound::{ExtraCa, Outbound};
+pub use permission::Permission;
 pub use refusal::Refusal;
 pub use schema::{DEFAULT_FILE, schema};
 pub use secret::{Secret, SecretKey};
@@ -55,6 +57,8 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Settings {
     /// Where the server listens, and browser origins.
     pub listener: Listener,
+    /// The origin people and agents use, such as `https://playmaker.example`; set, people sign in.
+    pub public_url: Option<String>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
@@ -84,10 +88,11 @@ pub struct Settings {
 impl Settings {
     /// Who may call.
     pub fn access(&self) -> Access {
-        match (&self.api_keys, self.listener.is_loopback()) {
-            (Some(_), _) => Access::Keys,
-            (None, true) => Access::Local,
-            (None, false) => Access::Closed,
+        match (&self.public_url, &self.api_keys, self.listener.is_loopback()) {
+            (Some(_), _, _) => Access::SignIn,
+            (None, Some(_), _) => Access::Keys,
+            (None, None, true) => Access::Local,
+            (None, None, false) => Access::Closed,
         }
     }
 

@@ -17,23 +17,23 @@ fn starts_with_letter(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// An org's id (decision D9).
-pub(super) fn is_org(text: &str) -> bool {
+/// Whether `text` is an org's id (decision D9).
+pub fn is_org(text: &str) -> bool {
     of(text, 1, 64, |c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 pub(super) const ORG: &str = "an org id: 1 to 64 letters, digits, _ or -, first a letter or a digit";
 
-/// A playbook's id.
-pub(super) fn is_playbook(text: &str) -> bool {
+/// Whether `text` is a playbook's id.
+pub fn is_playbook(text: &str) -> bool {
     of(text, 3, 48, low) && starts_with_letter(text)
 }
 
 pub(super) const PLAYBOOK: &str = "a playbook id: 3 to 48 of a-z 0-9 -, first a letter";
 
-/// The id of a configured key.
-pub(super) fn is_key_id(text: &str) -> bool {
+/// Whether `text` can be the id of a configured key, and the name of any.
+pub fn is_key_id(text: &str) -> bool {
     of(text, 1, 32, low)
 }
 

@@ -8,24 +8,34 @@ use http::request::Parts;
 
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
-use crate::identity::Caller;
+use crate::identity::{Caller, Resource};
 
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The caller of a request. In local mode a credential that is sent all the same must be good.
-pub fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, Problem> {
+/// The caller of a request at `resource`. In local mode a credential that is sent all the same must be good.
+pub async fn authenticate(app: &App, headers: &HeaderMap, resource: &Resource) -> Result<Arc<Caller>, Problem> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return app.access.local_caller().ok_or_else(|| {
-            Problem::new(Reason::Unauthenticated, "This needs a credential: send a key as Authorization: Bearer.")
-                .challenge(Some(Challenge::Missing))
+            let words = if app.access.signs_in() {
+                "This needs a credential: sign in, or send a key as Authorization: Bearer."
+            } else {
+                "This needs a credential: send a key as Authorization: Bearer."
+            };
+            Problem::new(Reason::Unauthenticated, words).challenge(Some(Challenge::Missing))
         });
     };
     if values.next().is_some() {
         return Err(malformed());
     }
     let text = value.to_str().ok().and_then(bearer).ok_or_else(malformed)?;
+    bearer_caller(app, text, resource).await
+}
+
+/// The caller a bearer credential proves: a key, or an access token that reaches `resource`. Every cause of a refusal has
+/// one answer; the cause is in the log.
+async fn bearer_caller(app: &App, text: &str, _resource: &Resource) -> Result<Arc<Caller>, Problem> {
     app.access.key_caller(text, app.clock.now_ms()).ok_or_else(|| {
         Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
             .challenge(Some(Challenge::InvalidToken))

@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING,
-    VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::problems;
+use super::{challenge, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::operations::noted;
@@ -34,25 +34,30 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let path = request.uri().path();
     // `/v1/orgs/{org}/playbooks/mcp` is a playbook of that id, not an endpoint.
     let mcp = path.trim_end_matches('/').ends_with("/mcp") && !path.starts_with("/v1/");
+    let path = path.to_owned();
     let mut origin = None;
     let mut response = match readable(&request).and_then(|()| admit(&app, &request)) {
         Err(problem) => problems::response(&problem),
         Ok(allowed) => {
             origin = allowed;
             if let (true, Some(_)) = (is_preflight(&request), &origin) {
-                preflight(mcp)
+                preflight(mcp || is_public(&path))
             } else {
                 request.extensions_mut().insert(RequestId(id.clone()));
                 guarded(next.run(request), &id).await
             }
         }
     };
+    challenge::write(&app, &path, &mut response);
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }
     headers.entry(X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+    if app.public_address().starts_with("https://") {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
     if let Some(origin) = origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.append(VARY, HeaderValue::from_static("Origin"));
@@ -85,6 +90,13 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
         ));
     }
     let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
+    if is_public(request.uri().path()) {
+        return Ok(Some(HeaderValue::from_static("*")));
+    }
+    // A client's page may send its person here by a form (RFC 6749, section 3.1); no page may read the answer.
+    if request.uri().path() == "/oauth/authorize" && !is_preflight(request) {
+        return Ok(None);
+    }
     if app.origin_allowed(origin.to_str().unwrap_or_default()) {
         return Ok(Some(origin.clone()));
     }
@@ -92,6 +104,13 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
         Reason::OriginNotAllowed,
         "A page of this origin may not call Playmaker. Whoever runs the server allows origins.",
     ))
+}
+
+/// Public facts and the endpoints browser clients sign in at: any page may call them, none with a cookie
+/// (`identity.md` 4.1 and 7.1).
+fn is_public(path: &str) -> bool {
+    const ENDPOINTS: [&str; 4] = ["/oauth/jwks", "/oauth/token", "/oauth/register", "/oauth/revoke"];
+    path.contains("/.well-known/oauth-") || ENDPOINTS.contains(&path)
 }
 
 /// A body in a coding nobody here reads, or a path that is no text, is refused before anything reads it (RFC 9112,

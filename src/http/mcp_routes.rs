@@ -11,6 +11,7 @@ use super::entrance::RequestId;
 use super::{authenticate, problems};
 use crate::app::App;
 use crate::error::Result;
+use crate::identity::Resource;
 use crate::mcp::{self, Agent, Stopping};
 use crate::operations::{Endpoint, admission, noted};
 
@@ -48,11 +49,19 @@ async fn agent(
     headers: &http::HeaderMap,
     request_id: Arc<str>,
 ) -> Result<Agent> {
-    let caller = authenticate(app, headers)?;
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
+    let resource = match (endpoint, named("org"), named("playbook")) {
+        (Endpoint::Own, ..) => Resource::Own,
+        (_, Some(org), None) => Resource::Org(org.to_owned()),
+        (_, org, playbook) => {
+            Resource::Playbook(org.unwrap_or_default().to_owned(), playbook.unwrap_or_default().to_owned())
+        }
+    };
+    let caller = authenticate(app, headers, &resource).await?;
     if let Some(org) = named("org") {
         admission::org(&caller, org)?;
     }
+    admission::endpoint(&caller, &resource)?;
     let playbook = match named("playbook") {
         Some(id) => Some(mcp::endpoint_playbook(app, &caller, id).await?),
         None => None,

@@ -4,12 +4,16 @@
 
 mod authentication;
 mod body;
+mod challenge;
 mod entrance;
 mod health;
 mod mcp_routes;
+mod oauth;
+mod oauth_routes;
 mod operation_routes;
 mod page_routes;
 pub mod problems;
+mod resource_routes;
 mod serve;
 
 use std::sync::Arc;
@@ -27,16 +31,20 @@ pub use serve::serve;
 
 use crate::app::App;
 use crate::error::{Problem, Reason};
+use crate::identity::Resource;
 
 /// Everything the server answers.
 pub fn router(app: Arc<App>) -> Router {
     let operations = operation_routes::routes(&app);
+    let oauth = oauth_routes::routes(&app);
     Router::new()
         .route("/health", get(health::health).fallback(|| only("GET, HEAD")))
         .route("/ready", get(health::ready).fallback(|| only("GET, HEAD")))
         .route("/openapi.json", get(health::openapi).fallback(|| only("GET, HEAD")))
         .merge(operations)
         .merge(mcp_routes::routes())
+        .merge(resource_routes::routes())
+        .merge(oauth)
         .merge(page_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
@@ -55,7 +63,7 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
     if app.access.is_closed()
-        && let Err(problem) = authenticate(&app, request.headers())
+        && let Err(problem) = authenticate(&app, request.headers(), &Resource::Server).await
     {
         return problems::response(&problem);
     }

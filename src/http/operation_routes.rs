@@ -17,6 +17,7 @@ use super::{authenticate, method_not_allowed, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
+use crate::identity::Resource;
 use crate::json::{self, Fault};
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
 
@@ -64,7 +65,8 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
         return problems::response(&Problem::internal("an operation left the list"));
     };
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).map(str::to_owned);
-    match answer(app, entry, parameters, request).await {
+    let answered = answer(app, entry, parameters, request).await;
+    match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
         Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
         Ok(answer) => success(entry, answer),
         Err(problem) => problems::response(&noted(problem, &id)),
@@ -76,7 +78,7 @@ async fn answer(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, reque
     let caller = if entry.declaration.scope == Scope::Link {
         super::authentication::session(app, &parts, link_of(parameters))?
     } else {
-        authenticate(app, &parts.headers)?
+        authenticate(app, &parts.headers, &Resource::Api).await.map_err(|problem| admission::asking(entry, problem))?
     };
     let mut path: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();

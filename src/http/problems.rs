@@ -1,11 +1,13 @@
-//! A [`Problem`] as an HTTP answer (RFC 9457), with the headers its reason asks for.
+//! A [`Problem`] as an HTTP answer (RFC 9457), with the headers its reason asks for. Its challenge
+//! becomes a header at the entrance, which knows the path.
 
 use axum::body::Body;
 use axum::response::Response;
 use http::HeaderValue;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 
-use crate::error::{Challenge, Problem};
+use super::challenge::Pending;
+use crate::error::Problem;
 
 /// The media type of a problem document.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -21,21 +23,11 @@ pub fn response(problem: &Problem) -> Response {
     if let Some(seconds) = problem.retry_after_s() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if let Some(challenge) = problem.challenge_of() {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge_text(challenge)));
-    }
     if let Some(methods) = problem.allowed_methods() {
         headers.insert(ALLOW, HeaderValue::from_static(methods));
     }
-    response
-}
-
-/// The challenge on the wire (RFC 6750, section 3), where no sign-in names its metadata.
-const fn challenge_text(challenge: Challenge) -> &'static str {
-    match challenge {
-        Challenge::Missing => "Bearer",
-        Challenge::InvalidRequest => "Bearer error=\"invalid_request\"",
-        Challenge::InvalidToken => "Bearer error=\"invalid_token\"",
-        Challenge::InsufficientScope => "Bearer error=\"insufficient_scope\"",
+    if let Some(challenge) = problem.challenge_of() {
+        response.extensions_mut().insert(Pending { challenge, scopes: problem.scopes_of().to_vec() });
     }
+    response
 }

@@ -1,4 +1,5 @@
-//! Who may call this server at all, fixed at the start: the local developer, the keys, or nobody.
+//! Who may call this server at all, fixed at the start: the local developer, people who sign in, the
+//! keys, or nobody.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,13 +9,10 @@ use crate::config::{self, ApiKey};
 use crate::digest::sha256;
 
 /// The ways in that are open.
-pub enum Access {
-    /// Only this machine reaches the server; every request is the local developer's.
-    Local(Arc<Caller>),
-    /// Keys alone.
-    Keys(Keys),
-    /// Nobody: reachable from outside, and nothing says who may call.
-    Closed,
+pub struct Access {
+    mode: config::Access,
+    local: Option<Arc<Caller>>,
+    keys: Keys,
 }
 
 /// The configured keys, by the SHA-256 of their text.
@@ -29,35 +27,37 @@ struct Known {
 impl Access {
     /// The ways that `settings` open; the local developer is called `account`.
     pub fn of(settings: &config::Settings, account: &str) -> Self {
-        match settings.access() {
-            config::Access::Local => Self::Local(Arc::new(Caller::local(account))),
-            config::Access::Keys => Self::Keys(Keys::of(settings.api_keys.as_deref().unwrap_or_default())),
-            config::Access::Closed => Self::Closed,
+        let mode = settings.access();
+        Self {
+            mode,
+            local: (mode == config::Access::Local).then(|| Arc::new(Caller::local(account))),
+            keys: Keys::of(settings.api_keys.as_deref().unwrap_or_default()),
         }
     }
 
-    /// Whether this is local mode.
-    pub const fn is_local(&self) -> bool {
-        matches!(self, Self::Local(_))
+    /// Whether this is local mode: only this machine reaches the server, and every request is the local developer's.
+    pub fn is_local(&self) -> bool {
+        self.mode == config::Access::Local
+    }
+
+    /// Whether people sign in.
+    pub fn signs_in(&self) -> bool {
+        self.mode == config::Access::SignIn
     }
 
     /// Whether nobody may call.
-    pub const fn is_closed(&self) -> bool {
-        matches!(self, Self::Closed)
+    pub fn is_closed(&self) -> bool {
+        self.mode == config::Access::Closed
     }
 
     /// The local developer, in local mode.
     pub fn local_caller(&self) -> Option<Arc<Caller>> {
-        match self {
-            Self::Local(caller) => Some(caller.clone()),
-            Self::Keys(_) | Self::Closed => None,
-        }
+        self.local.clone()
     }
 
-    /// The caller of a key's text; `None` alike for an unknown, an ended and a misspelt one.
+    /// The caller of a configured key's text; `None` alike for an unknown, an ended and a misspelt one.
     pub fn key_caller(&self, text: &str, now_ms: i64) -> Option<Arc<Caller>> {
-        let Self::Keys(keys) = self else { return None };
-        keys.find(text, now_ms)
+        self.keys.find(text, now_ms)
     }
 }
 
@@ -67,7 +67,7 @@ impl Keys {
         let known = keys.iter().map(|key| {
             let caller = Caller {
                 org: key.org.clone(),
-                who: Who::Key { id: key.id.clone() },
+                who: Who::Key { id: key.id.clone(), name: key.id.clone(), person: None },
                 permissions: Permissions::of(&key.permissions),
                 playbooks: key.playbooks.clone(),
             };

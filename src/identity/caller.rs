@@ -1,41 +1,67 @@
 //! The checked caller of a request and what it may do.
 
+use super::Role;
 pub use crate::config::{Permission, Playbooks};
 use crate::ledger::Actor;
 
 /// The org of local mode.
 pub const LOCAL_ORG: &str = "local";
+/// What stands before a person's id where it is a caller's.
+pub const PERSON: &str = "person:";
 
 const fn bit(permission: Permission) -> u8 {
-    match permission {
-        Permission::OrgRead => 1,
-        Permission::OrgWrite => 2,
-        Permission::PlaybookRead => 4,
-        Permission::PlaybookWrite => 8,
-    }
+    1 << permission as u8
 }
 
-/// A set of permissions; a write permission includes its read (decision D8).
+/// A set of permissions; a write permission includes its read, administration the reading of the org (decision D8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permissions(u8);
 
 impl Permissions {
+    /// Every permission there is.
+    pub const EVERY: Self = Self(0b1_1111);
+    /// None.
+    pub const NONE: Self = Self(0);
+
     /// The closure of `granted`.
     pub fn of(granted: &[Permission]) -> Self {
         let mut bits = granted.iter().fold(0, |bits, permission| bits | bit(*permission));
-        for (write, read) in
-            [(Permission::OrgWrite, Permission::OrgRead), (Permission::PlaybookWrite, Permission::PlaybookRead)]
-        {
-            if bits & bit(write) != 0 {
-                bits |= bit(read);
+        for (wider, included) in [
+            (Permission::OrgWrite, Permission::OrgRead),
+            (Permission::PlaybookWrite, Permission::PlaybookRead),
+            (Permission::OrgAdmin, Permission::OrgRead),
+        ] {
+            if bits & bit(wider) != 0 {
+                bits |= bit(included);
             }
         }
         Self(bits)
     }
 
+    /// The closure of the words of a `scope` (RFC 6749, section 3.3); words nobody knows are not looked at.
+    pub fn of_scope(scope: &str) -> Self {
+        Self::of(&scope.split(' ').filter_map(Permission::of).collect::<Vec<_>>())
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// Whether `permission` is among them.
     pub const fn has(self, permission: Permission) -> bool {
         self.0 & bit(permission) != 0
+    }
+
+    /// Each of them, in the order they are told.
+    pub fn each(self) -> impl Iterator<Item = Permission> {
+        Permission::EVERY.into_iter().filter(move |permission| self.has(*permission))
     }
 }
 
@@ -51,7 +77,44 @@ pub enum Who {
     Key {
         /// The key's id.
         id: String,
+        /// Its name; the id itself for a key of the configuration.
+        name: String,
+        /// The person whose own key it is.
+        person: Option<String>,
     },
+    /// A person who signed in.
+    Person(SignedIn),
+}
+
+/// A person as a caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedIn {
+    /// The caller id, `person:user_…`.
+    pub id: String,
+    /// Their name now.
+    pub name: String,
+    /// Their role in the org of the caller; none where they act outside any org.
+    pub role: Option<Role>,
+    /// What they let this request do: the closure of a token's scopes, or everything in a browser.
+    pub granted: Permissions,
+    /// When they last proved who they are, in milliseconds since the epoch.
+    pub signed_in_at_ms: Option<i64>,
+    /// How the request came.
+    pub by: By,
+}
+
+/// What a person's request carried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum By {
+    /// An access token.
+    Token {
+        /// The client it was issued to, where the token says.
+        client: Option<String>,
+        /// The grant behind it, where we issued it.
+        grant: Option<String>,
+    },
+    /// Studio's session cookie.
+    Session,
 }
 
 /// A checked caller, in its one org.
@@ -78,30 +141,75 @@ impl Caller {
         }
     }
 
-    /// The caller id kept with what it does: `local`, or the key's id.
+    /// The caller id kept with what it does: `local`, `person:user_…`, or the key's id.
     pub fn id(&self) -> &str {
         match &self.who {
             Who::Local { .. } => "local",
-            Who::Key { id } => id,
+            Who::Key { id, .. } => id,
+            Who::Person(person) => &person.id,
         }
     }
 
     /// Its name for people to read.
     pub fn name(&self) -> &str {
         match &self.who {
-            Who::Local { name } => name,
-            Who::Key { id } => id,
+            Who::Local { name } | Who::Key { name, .. } => name,
+            Who::Person(person) => &person.name,
+        }
+    }
+
+    /// The word of what it is: `local`, `key` or `person`.
+    pub const fn kind(&self) -> &'static str {
+        match self.who {
+            Who::Local { .. } => "local",
+            Who::Key { .. } => "key",
+            Who::Person(_) => "person",
+        }
+    }
+
+    /// The person's own id, `user_…`, where a person signed in.
+    pub fn person(&self) -> Option<&str> {
+        match &self.who {
+            Who::Person(person) => person.id.strip_prefix(PERSON),
+            Who::Local { .. } | Who::Key { .. } => None,
+        }
+    }
+
+    /// The role of a person; the local developer and keys have none.
+    pub const fn role(&self) -> Option<Role> {
+        match &self.who {
+            Who::Person(person) => person.role,
+            Who::Local { .. } | Who::Key { .. } => None,
+        }
+    }
+
+    /// When a person last proved who they are, in milliseconds since the epoch.
+    pub const fn signed_in_at_ms(&self) -> Option<i64> {
+        match &self.who {
+            Who::Person(person) => person.signed_in_at_ms,
+            Who::Local { .. } | Who::Key { .. } => None,
         }
     }
 
     /// Whether it counts as a person, who may add and approve connections.
     pub const fn is_person(&self) -> bool {
-        matches!(self.who, Who::Local { .. })
+        !matches!(self.who, Who::Key { .. })
     }
 
     /// Whether it has `permission`.
     pub const fn may(&self, permission: Permission) -> bool {
         self.permissions.has(permission)
+    }
+
+    /// Whether a wider grant could give it one of `permissions`; else its role or its kind is in the way.
+    pub fn could(&self, permissions: &[Permission]) -> bool {
+        match &self.who {
+            Who::Person(person) => {
+                let rights = person.role.map_or(Permissions::NONE, Role::rights);
+                permissions.iter().any(|permission| rights.has(*permission))
+            }
+            Who::Local { .. } | Who::Key { .. } => permissions.iter().any(|one| *one != Permission::OrgAdmin),
+        }
     }
 
     /// Whether `playbook` is within its reach.
@@ -114,10 +222,6 @@ impl Caller {
 
     /// The actor to record.
     pub fn actor(&self) -> Actor {
-        let kind = match self.who {
-            Who::Local { .. } => "local",
-            Who::Key { .. } => "key",
-        };
-        Actor { kind: kind.into(), id: self.id().into(), name: self.name().into() }
+        Actor { kind: self.kind().into(), id: self.id().into(), name: self.name().into() }
     }
 }

@@ -6,40 +6,8 @@
 
 use serde_json::{Value, json};
 
-fn is_org(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
-}
-fn is_playbook(text: &str) -> bool {
-    is_org(text)
-}
-/// Shim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Permission {
-    /// s
-    OrgRead,
-    /// s
-    OrgWrite,
-    /// s
-    PlaybookRead,
-    /// s
-    PlaybookWrite,
-    /// s
-    OrgAdmin,
-}
-impl Permission {
-    const ALL: [Self; 4] = [Self::OrgRead, Self::OrgWrite, Self::PlaybookRead, Self::PlaybookWrite];
-    const EVERY: [Self; 5] = [Self::OrgRead, Self::OrgWrite, Self::PlaybookRead, Self::PlaybookWrite, Self::OrgAdmin];
-    /// s
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::OrgRead => "org:read",
-            Self::OrgWrite => "org:write",
-            Self::PlaybookRead => "playbook:read",
-            Self::PlaybookWrite => "playbook:write",
-            Self::OrgAdmin => "org:admin",
-        }
-    }
-}
+use super::Permission;
+use crate::config::{is_org, is_playbook};
 
 /// Where a resource's metadata lies (RFC 9728, section 3.1).
 pub const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -204,4 +172,86 @@ fn normal(text: &str) -> Option<String> {
 /// An audience as it is compared: an address as [`normal`] has it, any other text as written.
 fn compared(text: &str) -> String {
     normal(text).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P: &str = "https://pm.example";
+
+    fn reaches(path: &str, audiences: &[&str]) -> bool {
+        let audiences: Vec<String> = audiences.iter().map(|text| (*text).to_owned()).collect();
+        Resource::at(path).unwrap().accepts(&audiences, P, &["api://playmaker".into()], "acme")
+    }
+
+    #[test]
+    fn metadata_is_that_of_the_sheet() {
+        let document = Resource::at("/mcp").unwrap().metadata(P, P);
+        assert_eq!(
+            document.to_string(),
+            r#"{"resource":"https://pm.example/mcp","authorization_servers":["https://pm.example"],"scopes_supported":["org:read","org:write","playbook:read","playbook:write"],"bearer_methods_supported":["header"],"resource_name":"Playmaker","resource_documentation":"https://pm.example/docs"}"#
+        );
+        let named = |path: &str| Resource::at(path).unwrap().name();
+        assert_eq!(named("/orgs/acme/mcp"), "Playmaker (org acme)");
+        assert_eq!(named("/orgs/acme/playbooks/billing/mcp/"), "Playmaker (playbook billing)");
+        assert_eq!(named("/tools/mcp"), "Playmaker tools");
+    }
+
+    /// Security case 3.
+    #[test]
+    fn an_audience_reaches_what_the_table_says() {
+        let own = ["https://pm.example/mcp"];
+        assert!(reaches("/mcp", &own) && reaches("/orgs/acme/mcp", &own));
+        assert!(reaches("/orgs/acme/playbooks/billing/mcp", &own));
+        assert!(!reaches("/orgs/other/mcp", &own) && !reaches("/tools/mcp", &own) && !reaches("/v1/me", &own));
+        let org = ["https://pm.example/orgs/acme/mcp"];
+        assert!(reaches("/orgs/acme/mcp", &org) && reaches("/orgs/acme/playbooks/billing/mcp", &org));
+        assert!(!reaches("/mcp", &org) && !reaches("/orgs/acme2/playbooks/billing/mcp", &org));
+        let playbook = ["https://pm.example/orgs/acme/playbooks/billing/mcp"];
+        assert!(reaches("/orgs/acme/playbooks/billing/mcp", &playbook));
+        assert!(!reaches("/orgs/acme/playbooks/support/mcp", &playbook) && !reaches("/orgs/acme/mcp", &playbook));
+        for path in ["/mcp", "/orgs/any/mcp", "/tools/mcp", "/v1/me"] {
+            assert!(reaches(path, &["https://pm.example"]) && reaches(path, &["api://playmaker"]), "{path}");
+        }
+        assert!(reaches("/mcp", &["https://pm.example/mcp", "https://pm.example/tools/mcp"]));
+        assert!(reaches("/v1/me", &["https://pm.example/v1"]) && !reaches("/mcp", &["https://pm.example/v1"]));
+    }
+
+    /// Security case 3.
+    #[test]
+    fn case_of_the_host_and_one_slash_are_no_difference_and_the_path_is() {
+        for good in ["HTTPS://PM.example/mcp", "https://pm.example:443/mcp", "https://pm.example/mcp/"] {
+            assert!(reaches("/mcp", &[good]), "{good}");
+        }
+        for bad in [
+            "https://pm.example/MCP",
+            "https://pm.example/mcp//",
+            "https://pm.example/mcp-other",
+            "https://pm.example/%6dcp",
+            "https://pm.example.evil.test/mcp",
+            "https://pm.example:8443/mcp",
+            "http://pm.example/mcp",
+            "mcp",
+            "",
+            "client_123",
+        ] {
+            assert!(!reaches("/mcp", &[bad]), "{bad}");
+        }
+        assert!(reaches("/mcp", &["https://pm.example/"]));
+        assert!(!reaches("/mcp", &["https://pm.example/mcp", "https://other.example/"]), "others may replay it");
+        assert!(!reaches("/mcp", &[]));
+    }
+
+    #[test]
+    fn a_resource_parameter_names_an_endpoint_or_nothing() {
+        assert_eq!(Resource::named("https://pm.example/mcp/", P), Some(Resource::Own));
+        assert_eq!(Resource::named("https://PM.example", P), Some(Resource::Server));
+        assert_eq!(Resource::named("https://pm.example/v1", P), Some(Resource::Api));
+        for bad in
+            ["https://pm.example/v1/me", "https://pm.example/mcp?x", "https://pm.example/x", "https://pm.examplex/mcp"]
+        {
+            assert_eq!(Resource::named(bad, P), None, "{bad}");
+        }
+    }
 }

@@ -55,8 +55,9 @@ fn first(caller: &Caller, endpoint: Endpoint, playbook: &str, saves: bool) -> Ve
 fn acts_as(caller: &Caller) -> String {
     let (name, id, org) = (clean(caller.name()), clean(caller.id()), clean(&caller.org));
     match caller.who {
-        Who::Local { .. } => format!("This connection acts as {name} ({id}) in the org {org}."),
-        Who::Key { .. } => format!("This connection acts as the key {id} in the org {org}."),
+        Who::Key { .. } if name == id => format!("This connection acts as the key {id} in the org {org}."),
+        Who::Key { .. } => format!("This connection acts as the key {name} ({id}) in the org {org}."),
+        Who::Local { .. } | Who::Person(_) => format!("This connection acts as {name} ({id}) in the org {org}."),
     }
 }
 
@@ -129,7 +130,7 @@ mod tests {
     fn key(id: &str, org: &str) -> Caller {
         Caller {
             org: org.into(),
-            who: Who::Key { id: id.into() },
+            who: Who::Key { id: id.into(), name: id.into(), person: None },
             permissions: Permissions::of(&[Permission::OrgRead]),
             playbooks: Playbooks::All,
         }

@@ -7,8 +7,12 @@ use serde_json::{Map, Value};
 use super::{Context, Entry, Needs, Scope};
 use crate::app::App;
 use crate::error::{Problem, Result};
-use crate::identity::Caller;
+use crate::identity::resource::words;
+use crate::identity::{Caller, Permission, Resource, Who};
 use crate::playbooks::{self, Status};
+
+/// How long a sign-in counts as recent, in milliseconds.
+pub const RECENT_MS: i64 = 10 * 60 * 1_000;
 
 /// A context before its playbook is known.
 pub fn context(app: Arc<App>, caller: Arc<Caller>, over_mcp: bool) -> Context {
@@ -23,18 +27,76 @@ pub fn org(caller: &Caller, org: &str) -> Result<()> {
     Err(Problem::forbidden("This credential does not act in that org."))
 }
 
-/// The caller must hold a permission the operation needs.
+/// The scopes that would let a caller use an operation. Where one of several is enough, it is the first: declarations
+/// name the narrowest first.
+pub fn scopes(entry: &Entry) -> Vec<&'static str> {
+    match entry.declaration.needs {
+        Needs::Any(permissions) => words(&permissions[..1]),
+        Needs::Caller | Needs::Person | Needs::Session => Vec::new(),
+    }
+}
+
+/// A refused credential is asked for the whole set of the endpoint; where people and keys are managed, for that alone
+/// (`identity.md` 4.2).
+pub fn asking(entry: &Entry, problem: Problem) -> Problem {
+    match entry.declaration.needs {
+        Needs::Any([Permission::OrgAdmin]) => problem.scopes(&[Permission::OrgAdmin.word()]),
+        _ => problem.scopes(&words(&Permission::ALL)),
+    }
+}
+
+/// The caller must hold a permission the operation needs. A role that would never allow it gets no challenge, since
+/// signing in again for more would not help (`identity.md` 4.4).
 pub fn permission(entry: &Entry, caller: &Caller) -> Result<()> {
     if entry.permitted(caller) {
         return Ok(());
     }
     let needed = match entry.declaration.needs {
         Needs::Any(permissions) => {
-            permissions.iter().map(|permission| permission.word()).collect::<Vec<_>>().join(" or ")
+            if let Some(words) = in_the_way(caller, permissions) {
+                return Err(Problem::forbidden(words).challenge(None));
+            }
+            words(permissions).join(" or ")
+        }
+        Needs::Person => {
+            return Err(Problem::forbidden("Only a person who signed in may do this; no key can.").challenge(None));
         }
         Needs::Caller | Needs::Session => "a person at Studio's page".to_owned(),
     };
     Err(Problem::forbidden(format!("This needs {needed}, which this credential does not have.")))
+}
+
+/// Why no wider grant would help this caller, in words; nothing where one would.
+fn in_the_way(caller: &Caller, permissions: &[Permission]) -> Option<String> {
+    if caller.could(permissions) {
+        return None;
+    }
+    Some(match caller.role() {
+        Some(role) => format!("Your role in this org, {}, does not allow this. An admin can change it.", role.word()),
+        None => "Only a person who manages the org may do this; no key and no local developer can.".into(),
+    })
+}
+
+/// What may not be done by whoever finds an open browser: the person must have proved who they are within
+/// [`RECENT_MS`] (`identity.md` 8.2).
+pub fn recent_sign_in(context: &Context) -> Result<()> {
+    let at = context.caller.signed_in_at_ms();
+    if at.is_some_and(|at| context.now_ms() - at <= RECENT_MS) {
+        return Ok(());
+    }
+    Err(Problem::forbidden("This needs a fresh sign-in: sign in again and repeat it.")
+        .kind("sign_in_again")
+        .challenge(None))
+}
+
+/// A token must hold a scope of the endpoint at all.
+pub fn endpoint(caller: &Caller, resource: &Resource) -> Result<()> {
+    let scopes = resource.scopes();
+    if scopes.iter().any(|permission| caller.may(*permission)) || !matches!(caller.who, Who::Person(_)) {
+        return Ok(());
+    }
+    let needed = words(resource.asked()).join(" or ");
+    Err(Problem::forbidden(format!("This endpoint needs {needed}, which this credential does not have.")))
 }
 
 /// The playbook of a playbook's operation: within reach, there, and active when something is to change.

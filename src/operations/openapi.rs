@@ -74,6 +74,7 @@ fn permissions(needs: Needs) -> Value {
     match needs {
         Needs::Caller => json!([]),
         Needs::Any(permissions) => json!(permissions),
+        Needs::Person => json!(["person"]),
         Needs::Session => json!(["session"]),
     }
 }

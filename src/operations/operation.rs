@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::schema::InputSchema;
 use crate::app::App;
 use crate::error::{Problem, Result};
-use crate::identity::{Caller, Permission};
+use crate::identity::{Caller, Permission, Who};
 
 /// Where an operation's route hangs, and with it what it works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +74,9 @@ pub enum Needs {
     Caller,
     /// One of these.
     Any(&'static [Permission]),
+    /// A person who signed in, whatever their role; no key and no local developer. The operation itself tells what of
+    /// it they may.
+    Person,
     /// The Studio session of the person a link was made for.
     Session,
 }
@@ -320,6 +323,7 @@ impl Entry {
         match self.declaration.needs {
             Needs::Caller => true,
             Needs::Any(permissions) => permissions.iter().any(|permission| caller.may(*permission)),
+            Needs::Person => matches!(caller.who, Who::Person(_)),
             Needs::Session => caller.is_person(),
         }
     }

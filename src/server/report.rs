@@ -42,6 +42,11 @@ pub(super) fn started(app: &App) {
             account = app.access.local_caller().map(|caller| caller.name().to_owned()),
             "local mode: every request of this machine is trusted. Never put the server behind a tunnel or a public proxy"
         ),
+        Access::SignIn => tracing::info!(
+            public_url = settings.public_url,
+            keys = settings.api_keys.as_ref().map_or(0, Vec::len),
+            "people sign in"
+        ),
         Access::Keys => tracing::info!(keys = settings.api_keys.as_ref().map_or(0, Vec::len), "callers need a key"),
         Access::Closed => tracing::warn!(
             "nobody may call: other machines can reach the server and API_KEYS is not set, so every request is refused"

@@ -56,7 +56,7 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
-    ("identity", &["config", "ledger"]),
+    ("identity", &["config", "ledger", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -74,7 +74,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
-    ("sqlx", &["store", "ledger", "playbooks", "connections", "secrets", "tool_servers", "error"]),
+    ("sqlx", &["store", "ledger", "playbooks", "connections", "secrets", "tool_servers", "identity", "error"]),
     ("reqwest", &["egress"]),
     ("rustls", &["egress"]),
     ("hyper", &["http", "mcp", "egress"]),
@@ -84,7 +84,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 11] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -92,6 +92,10 @@ const TABLES: [(&str, &str); 7] = [
     ("connection_links", "connections"),
     ("secrets", "secrets"),
     ("tool_calls", "tool_servers"),
+    ("orgs", "identity"),
+    ("people", "identity"),
+    ("identities", "identity"),
+    ("memberships", "identity"),
 ];
 
 /// The most lines of a file, without its tests.

@@ -115,6 +115,9 @@ impl AuthorizationServer {
                         if let Err(refusal) = row.fits(&client, &given, now, server.issuer()) {
                             return Ok(Changed::nothing(Outcome::Refused(refusal)));
                         }
+                        if !grants::may_act(connection, &org, &row.person).await? {
+                            return Ok(Changed::nothing(Outcome::Refused(Refusal::grant())));
+                        }
                         let grant = row.grant(ids.base62("grant_", 22), &client, now, server.access_token_ttl_ms())?;
                         let used = on_connection!(connection, c => sqlx::query(USE)
                             .bind(&org).bind(&digest).bind(now).bind(&grant.id)

@@ -31,7 +31,7 @@ const REMEMBER: &str = "INSERT INTO oauth_consents (org, person, client, redirec
 
 /// The person in front of the page.
 #[derive(Debug, Clone)]
-pub struct SignedIn {
+pub struct Consenter {
     /// Their id, `user_…`.
     pub person: String,
     /// Their name.
@@ -118,7 +118,7 @@ impl AuthorizationServer {
         &self,
         waiting: &Waiting,
         client: &Client,
-        person: &SignedIn,
+        person: &Consenter,
         decision: &Decision,
     ) -> Result<Option<Zeroizing<String>>> {
         let actor = actor_of(&person.person, &person.name);
@@ -138,7 +138,7 @@ impl AuthorizationServer {
         &self,
         waiting: &Waiting,
         client: &Client,
-        person: &SignedIn,
+        person: &Consenter,
         decision: &Decision,
     ) -> Result<Option<Zeroizing<String>>> {
         self.answer(waiting, client, person, decision, None).await
@@ -148,7 +148,7 @@ impl AuthorizationServer {
         &self,
         waiting: &Waiting,
         client: &Client,
-        person: &SignedIn,
+        person: &Consenter,
         decision: &Decision,
         event: Option<Event>,
     ) -> Result<Option<Zeroizing<String>>> {
@@ -186,7 +186,13 @@ impl AuthorizationServer {
 
     /// The person denies, or may not: the request is over. `org` is where they would have allowed it, where that is
     /// known. Whether it was still open.
-    pub async fn deny(&self, waiting: &Waiting, client: &Client, person: &SignedIn, org: Option<&str>) -> Result<bool> {
+    pub async fn deny(
+        &self,
+        waiting: &Waiting,
+        client: &Client,
+        person: &Consenter,
+        org: Option<&str>,
+    ) -> Result<bool> {
         let facts = json!({ "client_id": client.id, "client_name": client.name, "resources": waiting.asked.resources });
         let event = Event::audit(stream(&client.id), "consent_denied", actor_of(&person.person, &person.name), facts);
         let (id, now) = (waiting.id.clone(), self.now());

@@ -110,6 +110,9 @@ impl AuthorizationServer {
                         let Some(grant) = grant.filter(|grant| grant.is_live(now) && grant.client == client) else {
                             return Ok(Changed::nothing(Ok(Refreshed::Bad)));
                         };
+                        if !grants::may_act(connection, &grant.org, &grant.person).await? {
+                            return Ok(Changed::nothing(Ok(Refreshed::Bad)));
+                        }
                         if let Err(refused) = fits(&grant) {
                             return Ok(Changed::nothing(Err(refused)));
                         }

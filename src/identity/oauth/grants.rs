@@ -41,6 +41,8 @@ const REVOKE: &str = "UPDATE oauth_grants SET revoked_at = $3 WHERE org = $1 AND
 const FORGET_FAMILY: &str = "DELETE FROM oauth_families WHERE org = $1 AND grant_id = $2";
 const FORGET_TOKENS: &str = "DELETE FROM oauth_refresh_tokens WHERE org = $1 AND grant_id = $2";
 const FORGET_CONSENTS: &str = "DELETE FROM oauth_consents WHERE org = $1 AND person = $2 AND client = $3";
+const STANDING: &str = "SELECT COUNT(*) FROM memberships m JOIN people p ON p.id = m.person \
+     WHERE m.org = $1 AND m.person = $2 AND p.status = 'active'";
 const LAST_ORG: &str =
     "SELECT org FROM oauth_grants WHERE person = $1 AND client = $2 ORDER BY last_used_at DESC LIMIT 1";
 
@@ -269,6 +271,14 @@ pub async fn revoke_grants_in(
         events.extend(revoke(connection, &Grant::try_from(row)?, actor, Because::PersonLeft, now, until).await?);
     }
     Ok(events)
+}
+
+/// Whether a person can still act in an org, inside a write: an account that was stopped gets no token, and its grants
+/// stand until it is let in again (`identity.md` 1.4).
+pub(super) async fn may_act(connection: &mut Connection, org: &str, person: &str) -> Result<bool> {
+    let (count,): (i64,) = on_connection!(connection, c => sqlx::query_as(STANDING)
+        .bind(org).bind(person).fetch_one(c).await)?;
+    Ok(count == 1)
 }
 
 /// A grant, read inside a write.

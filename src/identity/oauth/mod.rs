@@ -13,6 +13,7 @@ pub mod client;
 mod client_proof;
 pub mod clients;
 mod codes;
+pub mod configured;
 pub mod consent;
 pub mod document;
 pub mod documents;

@@ -14,7 +14,7 @@ use crate::identity::Permission;
 /// Whether a caller may add connections here at all (`connections.md` 3.1).
 pub fn may_add(offer: &Offer<'_>) -> Result<()> {
     let refuse = |words: &'static str| Err(Problem::forbidden(words).challenge(None));
-    if !offer.app.access.is_local() {
+    if !offer.app.access.is_local() && !offer.app.access.signs_in() {
         return refuse("This server signs nobody in, so nobody could approve a connection.");
     }
     if !offer.caller.is_person() {

@@ -23,7 +23,7 @@ fn names(output: &Value) -> Vec<String> {
 fn key(permissions: &[Permission], playbooks: Playbooks) -> Arc<Caller> {
     Arc::new(Caller {
         org: "local".into(),
-        who: Who::Key { id: "k".into() },
+        who: Who::Key { id: "k".into(), name: "k".into(), person: None },
         permissions: Permissions::of(permissions),
         playbooks,
     })

@@ -3,6 +3,7 @@
 mod bodies;
 mod browsers;
 mod open_routes;
+mod resources;
 mod ways;
 
 /// Every way to make a server do something, for tests of what comes before it: an operation and an MCP endpoint each.

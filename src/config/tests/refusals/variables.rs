@@ -23,11 +23,19 @@ fn what_several_settings_make_together() {
 
 /// A bad variable, its value, and what follows its name in the line it is refused with.
 #[rustfmt::skip]
-const ROWS: [(&str, &str, &str); 37] = [
-    ("PUBLIC_URL", "https://playmaker.example.com",
-        ": expected it not to be set: it turns sign-in on, and sign-in is not in this build yet; use API_KEYS"),
+const ROWS: [(&str, &str, &str); 41] = [
     ("PUBLIC_URL", "",
-        ": expected it not to be set: it turns sign-in on, and sign-in is not in this build yet; use API_KEYS"),
+        ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
+    ("PUBLIC_URL", "http://playmaker.example.com",
+        ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
+    ("PUBLIC_URL", "https://playmaker.example.com/pm",
+        ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
+    ("PUBLIC_URL", "https://user@playmaker.example.com",
+        ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
+    ("PUBLIC_URL", "https://Playmaker.example.com",
+        ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
+    ("PUBLIC_URL", "https://playmaker.example.com?x",
+        ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
     ("PORT", "70000",
         ": expected a whole number from 0 to 65535"),
     ("PORT", "",
