@@ -13,7 +13,18 @@ use crate::support::services::project;
 const EDGES: [(&str, &[&str]); 20] = [
     (
         "commands",
-        &["config", "connections", "demo", "identity", "lifecycle", "operations", "secrets", "server", "store"],
+        &[
+            "config",
+            "connections",
+            "demo",
+            "identity",
+            "ledger",
+            "lifecycle",
+            "operations",
+            "secrets",
+            "server",
+            "store",
+        ],
     ),
     ("demo", &["app", "config", "lifecycle", "server"]),
     ("server", &["app", "config", "connections", "egress", "http", "lifecycle", "telemetry"]),
@@ -56,7 +67,7 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
-    ("identity", &["config", "ledger", "store"]),
+    ("identity", &["config", "egress", "ledger", "lifecycle", "secrets", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -84,7 +95,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 21] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -92,6 +103,16 @@ const TABLES: [(&str, &str); 11] = [
     ("connection_links", "connections"),
     ("secrets", "secrets"),
     ("tool_calls", "tool_servers"),
+    ("oauth_clients", "identity"),
+    ("oauth_assertions", "identity"),
+    ("oauth_requests", "identity"),
+    ("oauth_signing_keys", "identity"),
+    ("oauth_codes", "identity"),
+    ("oauth_consents", "identity"),
+    ("oauth_grants", "identity"),
+    ("oauth_families", "identity"),
+    ("oauth_refresh_tokens", "identity"),
+    ("oauth_revocations", "identity"),
     ("orgs", "identity"),
     ("people", "identity"),
     ("identities", "identity"),

@@ -13,10 +13,8 @@ use crate::error::{Problem, Reason};
 use crate::http::entrance::RequestId;
 use crate::http::oauth_routes::server;
 use crate::http::{body, problems};
-use crate::identity::oauth::client::Origin;
 use crate::identity::oauth::refusal::{Code, Refusal, Result};
 use crate::identity::oauth::registration::Registration;
-use crate::ledger::Actor;
 
 /// Registers a client.
 pub(in crate::http) async fn register(
@@ -41,6 +39,6 @@ async fn registered(app: &App, request: Request) -> Result<String> {
     body::check_media_type(&parts.headers).map_err(|_| refused())?;
     let bytes = body::read_body(sent).await.map_err(|_| refused())?;
     let registration = Registration::read(&bytes)?;
-    let made = server(app)?.make_client(&registration, Origin::Registered, Actor::system()).await?;
+    let made = server(app)?.register_client(&registration).await?;
     Ok(made.answer(&registration, app.clock.now_ms())?.to_string())
 }

@@ -118,6 +118,15 @@ impl AuthorizationServer {
         rows.into_iter().map(Listed::try_from).collect()
     }
 
+    /// Makes a client that registers itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::make_client`].
+    pub async fn register_client(&self, registration: &Registration) -> Result<Made, Refusal> {
+        self.make_client(registration, Origin::Registered, Actor::system()).await
+    }
+
     /// Makes a client: one of the operator's, or one that registers itself.
     ///
     /// # Errors

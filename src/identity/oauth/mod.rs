@@ -104,7 +104,15 @@ struct Inner {
 impl AuthorizationServer {
     /// Builds it, reads keys and revocations, and makes the first key where there is none.
     pub async fn open(needs: Needs) -> Result<Self> {
-        let server = Self(Arc::new(Inner {
+        let server = Self::new(needs);
+        server.refresh_signing_keys().await?;
+        server.read_revocations().await?;
+        Ok(server)
+    }
+
+    /// Builds it without reading anything: for a command, which serves nobody.
+    pub fn new(needs: Needs) -> Self {
+        Self(Arc::new(Inner {
             issuer: needs.issuer,
             access_token_ttl_ms: needs.access_token_ttl_ms.min(LONGEST_TTL_MS),
             registers: needs.registers,
@@ -117,10 +125,7 @@ impl AuthorizationServer {
             ids: needs.ids,
             keys: signing_keys::Held::default(),
             revocations: revocations::Revocations::default(),
-        }));
-        server.refresh_signing_keys().await?;
-        server.read_revocations().await?;
-        Ok(server)
+        }))
     }
 
     /// Its issuer, which is the public URL.
