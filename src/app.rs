@@ -13,14 +13,15 @@ use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::oauth::{self, AuthorizationServer};
-use crate::identity::{Access, Identity};
+use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::Store;
+use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 
@@ -36,6 +37,8 @@ pub struct App {
     pub lifecycle: Lifecycle,
     /// Which ways in are open.
     pub access: Access,
+    /// How much anybody may ask.
+    pub limits: Arc<Limits>,
     /// Orgs, people and what proves a caller.
     pub identity: Identity,
     /// The built-in authorization server, where people sign in and no other issuer is set.
@@ -56,6 +59,7 @@ pub struct App {
     pub address: SocketAddr,
     /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
     pub heartbeat: Duration,
+    lock: Option<Lock>,
 }
 
 /// What the machine lends a server, so that a test can lend other things.
@@ -90,6 +94,8 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
+        let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
@@ -97,30 +103,24 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone());
+        let limits = Arc::new(Limits::of(&settings, clock.clone()));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
-        let lifecycle = Lifecycle::default();
-        let oauth = match &settings.public_url {
-            Some(public_url) => {
-                let needs = oauth::Needs {
-                    issuer: public_url.clone(),
-                    access_token_ttl_ms: settings.authorization.access_token_ttl_ms,
-                    registers: settings.authorization.registers,
-                    clients: oauth::configured::clients(&settings.authorization.clients).map_err(StartError)?,
-                    ledger: ledger.clone(),
-                    secrets: secrets.clone(),
-                    fetch: oauth::documents::guarded(egress.clone()),
-                    on_keys: Box::new(|_| {}),
-                    clock: clock.clone(),
-                    ids: ids.clone(),
-                };
-                let server = AuthorizationServer::open(needs).await.map_err(|error| StartError(error.to_string()))?;
-                server.start_sweep(&lifecycle);
-                Some(server)
+        let own_keys = tokens::OwnKeys::default();
+        let issuing = issuing(&settings, &egress, &clock, &own_keys);
+        let oauth = match &issuing {
+            Some(issuing) if issuing.external.is_none() => {
+                let revoked = issuing.revoked.clone();
+                let parts = (ledger.clone(), secrets.clone(), clock.clone(), ids.clone());
+                Some(authorization_server(&settings, &egress, &limits, own_keys, revoked, parts).await?)
             }
-            None => None,
+            _ => None,
         };
+        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing);
+        let lifecycle = Lifecycle::default();
+        if let Some(oauth) = &oauth {
+            oauth.start_sweep(&lifecycle);
+        }
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
             connections: connections.clone(),
@@ -138,6 +138,7 @@ impl App {
             ids,
             lifecycle,
             access,
+            limits,
             identity,
             oauth,
             ledger,
@@ -148,6 +149,7 @@ impl App {
             operations: Operations::all(),
             address,
             heartbeat: HEARTBEAT,
+            lock,
         };
         Ok(Arc::new(app))
     }
@@ -176,7 +178,8 @@ impl App {
 
     /// Who issues the access tokens taken here; nobody where nobody signs in.
     pub fn issuer(&self) -> Option<&str> {
-        self.settings.public_url.as_deref()
+        let external = self.settings.identity.as_ref().map(|external| external.issuer.as_str());
+        external.or(self.settings.public_url.as_deref())
     }
 
     /// Whether `origin` is that of this server's own pages.
@@ -219,8 +222,60 @@ impl App {
         self.lifecycle.drained().await;
         self.tool_servers.close().await;
         self.ledger.store().close().await;
+        if let Some(lock) = &self.lock {
+            lock.give_back();
+        }
         self.lifecycle.end();
     }
+}
+
+/// What checks the access tokens of people, where they sign in.
+/// The built-in authorization server, with its first key; whoever checks tokens is handed its keys in `own_keys`.
+async fn authorization_server(
+    settings: &Settings,
+    egress: &egress::Client,
+    limits: &Arc<Limits>,
+    own_keys: tokens::OwnKeys,
+    revoked: oauth::Revocations,
+    (ledger, secrets, clock, ids): (Ledger, SecretsStore, SharedClock, Ids),
+) -> Result<AuthorizationServer, StartError> {
+    let rules = &settings.authorization;
+    let (limits, guarded) = (limits.clone(), oauth::documents::guarded(egress.clone()));
+    let needs = oauth::Needs {
+        issuer: settings.public_url.clone().unwrap_or_default(),
+        access_token_ttl_ms: rules.access_token_ttl_ms,
+        registers: rules.registers,
+        clients: oauth::configured::clients(&rules.clients).map_err(StartError)?,
+        ledger,
+        secrets,
+        fetch: Arc::new(move |url, most| match limits.document_fetch() {
+            Ok(()) => guarded(url, most),
+            Err(_) => Box::pin(async { Err(oauth::documents::Fault::passing("too many documents just now")) }),
+        }),
+        on_keys: Box::new(move |set| own_keys.replace(tokens::KeySet::read(set).unwrap_or_default())),
+        revoked,
+        clock,
+        ids,
+    };
+    AuthorizationServer::open(needs).await.map_err(|error| StartError(error.to_string()))
+}
+
+fn issuing(
+    settings: &Settings,
+    egress: &egress::Client,
+    clock: &SharedClock,
+    own_keys: &tokens::OwnKeys,
+) -> Option<Issuing> {
+    let public_url = settings.public_url.clone()?;
+    let (rules, keys) = match &settings.identity {
+        None => (tokens::Rules::own(&public_url), tokens::Keys::Own(own_keys.clone())),
+        Some(external) => {
+            let published = tokens::Published::new(external, egress.clone(), clock.clone());
+            (tokens::Rules::external(external), tokens::Keys::Published(published))
+        }
+    };
+    let checker = tokens::Checker::new(rules, keys, clock.clone());
+    Some(Issuing { checker, public_url, external: settings.identity.clone(), revoked: oauth::Revocations::default() })
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

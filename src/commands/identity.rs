@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use playmaker::clock::SystemClock;
 use playmaker::config;
 use playmaker::identity::oauth::signing_keys::Rotation;
-use playmaker::identity::oauth::{AuthorizationServer, Needs};
+use playmaker::identity::oauth::{AuthorizationServer, Needs, Revocations};
 use playmaker::ids::{Ids, SystemEntropy};
 use playmaker::ledger::{Actor, Ledger};
 use playmaker::secrets::SecretsStore;
@@ -66,8 +66,9 @@ pub(super) fn on_server(work: impl AsyncFnOnce(AuthorizationServer) -> Outcome) 
                     clients: Vec::new(),
                     ledger: Ledger::new(store.clone(), clock.clone(), ids.clone()),
                     secrets,
-                    fetch: Arc::new(|_, _| async { Err("a command fetches nothing".to_owned()) }.boxed()),
+                    fetch: Arc::new(|_, _| async { Err("a command fetches nothing".into()) }.boxed()),
                     on_keys: Box::new(|_| {}),
+                    revoked: Revocations::default(),
                     clock,
                     ids,
                 }))

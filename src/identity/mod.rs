@@ -7,6 +7,7 @@
 
 pub mod access;
 pub mod caller;
+mod first_sight;
 pub mod keys;
 pub mod members;
 pub mod oauth;
@@ -15,6 +16,8 @@ pub mod people;
 mod recent;
 pub mod resource;
 pub mod role;
+mod token_caller;
+pub mod tokens;
 
 use std::sync::Arc;
 
@@ -25,6 +28,7 @@ pub use orgs::Org;
 pub use people::Person;
 pub use resource::Resource;
 pub use role::Role;
+pub use token_caller::Issuing;
 
 use crate::clock::SharedClock;
 use crate::error::Result;
@@ -37,7 +41,9 @@ pub struct Identity {
     ledger: Ledger,
     clock: SharedClock,
     ids: Ids,
+    issuing: Option<Issuing>,
     recent_people: Recent<String, Person>,
+    recent_subjects: Recent<(String, String), Person>,
     recent_orgs: Recent<String, Org>,
     recent_members: Recent<(String, String), Membership>,
 }
@@ -47,6 +53,8 @@ pub struct Identity {
 pub enum Changed<'a> {
     /// A person.
     Person(&'a str),
+    /// The person whom an issuer's subject proves.
+    Subject(&'a str, &'a str),
     /// An org.
     Org(&'a str),
     /// A person's membership of an org.
@@ -54,13 +62,15 @@ pub enum Changed<'a> {
 }
 
 impl Identity {
-    /// Over the ledger.
-    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids) -> Self {
+    /// Over the ledger; `issuing` is there where people sign in.
+    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids, issuing: Option<Issuing>) -> Self {
         Self {
             ledger,
             clock,
             ids,
+            issuing,
             recent_people: Recent::new(),
+            recent_subjects: Recent::new(),
             recent_orgs: Recent::new(),
             recent_members: Recent::new(),
         }
@@ -86,6 +96,7 @@ impl Identity {
     pub fn forget(&self, changed: Changed<'_>) {
         match changed {
             Changed::Person(id) => self.recent_people.forget(&id.to_owned()),
+            Changed::Subject(issuer, subject) => self.recent_subjects.forget(&(issuer.to_owned(), subject.to_owned())),
             Changed::Org(id) => self.recent_orgs.forget(&id.to_owned()),
             Changed::Membership(org, person) => self.recent_members.forget(&(org.to_owned(), person.to_owned())),
         }

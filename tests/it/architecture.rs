@@ -10,7 +10,7 @@ use crate::support::services::project;
 ///
 /// Top to bottom as they are entered: `commands → server → app → {http, mcp, studio} → operations → the middle → ledger →
 /// store`. `app` and `operations` know each other: the list is part of the program, and an operation runs in it.
-const EDGES: [(&str, &[&str]); 20] = [
+const EDGES: [(&str, &[&str]); 21] = [
     (
         "commands",
         &[
@@ -37,6 +37,7 @@ const EDGES: [(&str, &[&str]); 20] = [
             "identity",
             "ledger",
             "lifecycle",
+            "limits",
             "mcp",
             "operations",
             "secrets",
@@ -45,7 +46,7 @@ const EDGES: [(&str, &[&str]); 20] = [
             "tool_servers",
         ],
     ),
-    ("http", &["app", "config", "guides", "identity", "mcp", "operations", "studio"]),
+    ("http", &["app", "config", "guides", "identity", "limits", "mcp", "operations", "studio"]),
     ("mcp", &["app", "guides", "identity", "operations", "playbooks"]),
     ("studio", &[]),
     (
@@ -68,6 +69,7 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
     ("identity", &["config", "egress", "ledger", "lifecycle", "secrets", "store"]),
+    ("limits", &["config", "identity"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -81,7 +83,7 @@ const EDGES: [(&str, &[&str]); 20] = [
 const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
-const LIBRARIES: [(&str, &[&str]); 9] = [
+const LIBRARIES: [(&str, &[&str]); 10] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
@@ -91,6 +93,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     ("hyper", &["http", "mcp", "egress"]),
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
+    ("jsonwebtoken", &["identity"]),
     ("rmcp", &[]),
 ];
 

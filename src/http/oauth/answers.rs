@@ -7,7 +7,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, PRAGMA, RETRY_AFTER, W
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 
-use crate::error::{Problem, RETRY_AFTER_S};
+use crate::app::App;
+use crate::error::{Problem, RETRY_AFTER_S, Reason};
 use crate::http::{body, problems};
 use crate::identity::oauth::parameters::Parameters;
 use crate::identity::oauth::refusal::{Code, Refusal};
@@ -29,6 +30,9 @@ pub(super) fn json_answer(status: StatusCode, text: String) -> Response {
 
 /// A refusal as JSON. A failure of our own is logged once, under the request's id.
 pub(super) fn refused(refusal: Refusal, request_id: &str) -> Response {
+    if let Some(problem) = refusal.source.as_deref().filter(|problem| problem.reason() == Reason::TooManyRequests) {
+        return problems::response(problem);
+    }
     let body = json!({ "error": refusal.code.word(), "error_description": refusal.words });
     let status = StatusCode::from_u16(refusal.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json_answer(status, body.to_string());
@@ -58,13 +62,13 @@ pub(super) fn leave(status: StatusCode, address: &str) -> Response {
 }
 
 /// The parameters of a form body.
-pub(super) async fn form(headers: &HeaderMap, body: Body) -> Result<Parameters, Refusal> {
+pub(super) async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Parameters, Refusal> {
     const WORDS: &str = "Send the parameters as application/x-www-form-urlencoded, at most 64 KiB";
     let mut types = headers.get_all(CONTENT_TYPE).iter().filter_map(|value| value.to_str().ok());
     let media_type = types.next().and_then(|value| value.split(';').next()).unwrap_or_default().trim();
     if !media_type.eq_ignore_ascii_case(FORM) || types.next().is_some() {
         return Err(Refusal::request(WORDS));
     }
-    let bytes: Bytes = body::read_body(body).await.map_err(|_| Refusal::request(WORDS))?;
+    let bytes: Bytes = body::read_body(&app.limits.bodies, body).await.map_err(|_| Refusal::request(WORDS))?;
     if bytes.len() > LONGEST_FORM { Err(Refusal::request(WORDS)) } else { Ok(Parameters::of(&bytes)) }
 }

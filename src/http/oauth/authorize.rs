@@ -50,7 +50,7 @@ pub(in crate::http) async fn post(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let answered = match form(&parts.headers, body).await {
+    let answered = match form(&app, &parts.headers, body).await {
         Ok(parameters) => begin(&app, &parts.headers, &parameters, &id.0).await,
         Err(refusal) => Err(Problem::new(Reason::BadRequest, refusal.words)),
     };

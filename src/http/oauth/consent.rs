@@ -49,7 +49,8 @@ async fn answer(app: &Arc<App>, request: Request) -> Result<Response> {
     let person = person::signed_in(app, &parts.headers).await?.ok_or_else(|| {
         Problem::new(Reason::Unauthenticated, "You are signed in no more. Begin again in your application.")
     })?;
-    let sent = form(&parts.headers, body).await.map_err(|refusal| Problem::new(Reason::BadRequest, refusal.words))?;
+    let sent =
+        form(app, &parts.headers, body).await.map_err(|refusal| Problem::new(Reason::BadRequest, refusal.words))?;
     let request = sent.only("request").unwrap_or_default();
     server.check_consent_token(&person.who.session, request, sent.only("token").unwrap_or_default())?;
     let waiting = server.find_request(request).await?.ok_or_else(nothing_waits)?;

@@ -13,7 +13,8 @@ use crate::app::App;
 use crate::error::Problem;
 use crate::http::entrance::RequestId;
 use crate::http::oauth_routes::server;
-use crate::http::{authenticate, problems};
+use crate::http::{Sender, authenticate, problems};
+use crate::identity::oauth::client_named;
 use crate::identity::oauth::refusal::{Refusal, Result};
 use crate::identity::{Permission, Resource, Who};
 use crate::operations::noted;
@@ -24,13 +25,20 @@ pub(in crate::http) async fn token(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
+    let sender = Sender::of(request.extensions());
     let (parts, body) = request.into_parts();
     let answered = async {
-        let parameters = form(&parts.headers, body).await?;
-        server(&app)?.token(authorization(&parts.headers)?, &parameters).await
+        let parameters = form(&app, &parts.headers, body).await?;
+        let authorization = authorization(&parts.headers)?;
+        let named = client_named(authorization, &parameters).unwrap_or_default();
+        app.limits.token(&named, sender.address)?;
+        server(&app)?.token(authorization, &parameters).await
     };
     match answered.await {
-        Ok(answer) => json_answer(StatusCode::OK, answer.to_string()),
+        Ok(answer) => {
+            sender.set_known();
+            json_answer(StatusCode::OK, answer.to_string())
+        }
         Err(refusal) => refused(refusal, &id.0),
     }
 }
@@ -41,13 +49,17 @@ pub(in crate::http) async fn revoke(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
+    let sender = Sender::of(request.extensions());
     let (parts, body) = request.into_parts();
     let answered = async {
-        let parameters = form(&parts.headers, body).await?;
+        let parameters = form(&app, &parts.headers, body).await?;
         server(&app)?.revoke(authorization(&parts.headers)?, &parameters).await
     };
     match answered.await {
-        Ok(()) => json_answer(StatusCode::OK, String::from("{}")),
+        Ok(()) => {
+            sender.set_known();
+            json_answer(StatusCode::OK, String::from("{}"))
+        }
         Err(refusal) => refused(refusal, &id.0),
     }
 }
@@ -59,7 +71,7 @@ pub(in crate::http) async fn introspect(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let caller = match authenticate(&app, &parts.headers, &Resource::Api).await {
+    let caller = match authenticate(&app, &parts.headers, &Resource::Api, &Sender::of(&parts.extensions)).await {
         Ok(caller) => caller,
         Err(problem) => return problems::response(&problem),
     };
@@ -70,7 +82,7 @@ pub(in crate::http) async fn introspect(
     if !caller.may(Permission::OrgRead) {
         return problems::response(&Problem::forbidden("Asking about tokens needs org:read."));
     }
-    let parameters = match form(&parts.headers, body).await {
+    let parameters = match form(&app, &parts.headers, body).await {
         Ok(parameters) => parameters,
         Err(refusal) => return refused(refusal, &id.0),
     };

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::http::entrance::RequestId;
 use crate::http::oauth_routes::server;
-use crate::http::{body, problems};
+use crate::http::{Sender, body, problems};
 use crate::identity::oauth::refusal::{Code, Refusal, Result};
 use crate::identity::oauth::registration::Registration;
 
@@ -26,6 +26,9 @@ pub(in crate::http) async fn register(
         let words = "Clients do not register themselves here. Use a client id metadata document, or ask whoever runs the server.";
         return problems::response(&Problem::new(Reason::Forbidden, words));
     }
+    if let Err(problem) = app.limits.registration(Sender::of(request.extensions()).address) {
+        return problems::response(&problem);
+    }
     match registered(&app, request).await {
         Ok(answer) => json_answer(StatusCode::CREATED, answer),
         Err(refusal) => refused(refusal, &id.0),
@@ -37,7 +40,7 @@ async fn registered(app: &App, request: Request) -> Result<String> {
     let refused = || Refusal::new(Code::InvalidClientMetadata, WORDS);
     let (parts, sent) = request.into_parts();
     body::check_media_type(&parts.headers).map_err(|_| refused())?;
-    let bytes = body::read_body(sent).await.map_err(|_| refused())?;
+    let bytes = body::read_body(&app.limits.bodies, sent).await.map_err(|_| refused())?;
     let registration = Registration::read(&bytes)?;
     let made = server(app)?.register_client(&registration).await?;
     Ok(made.answer(&registration, app.clock.now_ms())?.to_string())

@@ -26,6 +26,12 @@ struct Offered {
     proof: Proof,
 }
 
+/// The id of the client a request says it is of, proven or not: for whoever counts requests.
+pub fn client_named(authorization: Option<&str>, parameters: &Parameters) -> Option<String> {
+    let basic = authorization.and_then(basic).map(|(id, _)| id);
+    basic.or_else(|| parameters.only("client_id").map(str::to_owned))
+}
+
 impl AuthorizationServer {
     /// The client of a request with this `Authorization` header and these parameters.
     ///

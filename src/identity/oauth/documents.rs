@@ -38,8 +38,30 @@ pub struct Found {
     pub body: Bytes,
 }
 
-/// How an address is asked: at most so many bytes of it; why not, in words for the log.
-pub type Fetch = Arc<dyn Fn(Url, usize) -> BoxFuture<'static, Result<Found, String>> + Send + Sync>;
+/// Why nothing usable was found.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// Words for the log.
+    pub words: String,
+    /// Whether nobody was asked, so that the next request may ask at once.
+    pub passes: bool,
+}
+
+impl Fault {
+    /// Nobody was asked.
+    pub fn passing(words: &str) -> Self {
+        Self { words: words.to_owned(), passes: true }
+    }
+}
+
+impl<W: std::fmt::Display> From<W> for Fault {
+    fn from(words: W) -> Self {
+        Self { words: words.to_string(), passes: false }
+    }
+}
+
+/// How an address is asked: at most so many bytes of it.
+pub type Fetch = Arc<dyn Fn(Url, usize) -> BoxFuture<'static, Result<Found, Fault>> + Send + Sync>;
 
 /// What is kept of one address.
 struct Kept<T> {
@@ -76,11 +98,11 @@ pub fn guarded(client: egress::Client) -> Fetch {
                 limits: Limits { connect: WITHIN, first_byte: WITHIN, whole: WITHIN, body_bytes: most },
                 redirects: Redirects::None,
             };
-            let answer = client.send(request).await.map_err(|failure| failure.to_string())?;
+            let answer = client.send(request).await?;
             if answer.status != StatusCode::OK {
-                return Err(format!("the answer has the status {}", answer.status.as_u16()));
+                return Err(format!("the answer has the status {}", answer.status.as_u16()).into());
             }
-            let body = answer.body.bytes().await.map_err(|failure| failure.to_string())?;
+            let body = answer.body.bytes().await?;
             Ok(Found { headers: answer.headers, body })
         }
         .boxed()
@@ -93,16 +115,14 @@ impl AuthorizationServer {
         let now = self.now();
         let fetch = async {
             let found = match self.fetched(address, document::LONGEST).await {
-                Ok(found) => {
-                    document::read(id, &found.body).map(|client| (client, found.headers)).map_err(str::to_owned)
-                }
-                Err(words) => Err(words),
+                Ok(found) => document::read(id, &found.body).map(|client| (client, found.headers)).map_err(Fault::from),
+                Err(fault) => Err(fault),
             };
             Arc::new(match found {
                 Ok((client, headers)) => Kept { found: Some(client), read_at: now, until: now + age(&headers) },
-                Err(words) => {
+                Err(Fault { words, passes }) => {
                     tracing::info!(client.id = %host_of(id), words, "a client's metadata document is not good");
-                    Kept { found: None, read_at: now, until: now + FAILED_MS }
+                    Kept { found: None, read_at: now, until: if passes { now } else { now + FAILED_MS } }
                 }
             })
         };
@@ -118,8 +138,8 @@ impl AuthorizationServer {
                 Ok(found) => {
                     serde_json::from_slice(&found.body).ok().filter(is_public_key_set).map(|set| (set, found.headers))
                 }
-                Err(words) => {
-                    tracing::info!(words, "a client's key set cannot be read");
+                Err(fault) => {
+                    tracing::info!(words = fault.words, "a client's key set cannot be read");
                     None
                 }
             };
@@ -136,9 +156,9 @@ impl AuthorizationServer {
         entry.into_value().found.clone()
     }
 
-    async fn fetched(&self, address: Url, most: usize) -> Result<Found, String> {
+    async fn fetched(&self, address: Url, most: usize) -> Result<Found, Fault> {
         let found = (self.0.documents.fetch)(address, most).await?;
-        if is_json(&found.headers) { Ok(found) } else { Err("the answer is no JSON".to_owned()) }
+        if is_json(&found.headers) { Ok(found) } else { Err("the answer is no JSON".into()) }
     }
 }
 

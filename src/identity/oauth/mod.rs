@@ -45,6 +45,9 @@ use crate::ids::Ids;
 use crate::ledger::{Actor, Ledger};
 use crate::secrets::SecretsStore;
 
+pub use client_proof::client_named;
+pub use revocations::Revocations;
+
 use client::Client;
 use documents::{Documents, Fetch};
 
@@ -73,6 +76,8 @@ pub struct Needs {
     pub fetch: Fetch,
     /// Told the published keys, as a JWK set, each time they were read.
     pub on_keys: OnKeys,
+    /// The list of what was revoked, which whoever checks tokens holds too.
+    pub revoked: Revocations,
     /// The present.
     pub clock: SharedClock,
     /// New ids.
@@ -98,7 +103,7 @@ struct Inner {
     clock: SharedClock,
     ids: Ids,
     keys: signing_keys::Held,
-    revocations: revocations::Revocations,
+    revocations: Revocations,
 }
 
 impl AuthorizationServer {
@@ -124,7 +129,7 @@ impl AuthorizationServer {
             clock: needs.clock,
             ids: needs.ids,
             keys: signing_keys::Held::default(),
-            revocations: revocations::Revocations::default(),
+            revocations: needs.revoked,
         }))
     }
 

@@ -2,7 +2,7 @@
 //! memory and reads it anew every two seconds (`identity.md` 7.5).
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::AuthorizationServer;
 use crate::error::Result;
@@ -13,9 +13,10 @@ const LIVE: &str = "SELECT id, until FROM oauth_revocations WHERE until > $1";
 const INSERT: &str = "INSERT INTO oauth_revocations (org, id, until) VALUES ($1, $2, $3) \
      ON CONFLICT (org, id) DO UPDATE SET until = excluded.until";
 
-/// The list as it was read last: ids and until when each can be on a token that is good otherwise.
-#[derive(Default)]
-pub(super) struct Revocations(RwLock<HashMap<String, i64>>);
+/// The list as it was read last: ids and until when each can be on a token that is good otherwise. Clones share it, so
+/// that whoever checks tokens asks without a query.
+#[derive(Clone, Default)]
+pub struct Revocations(Arc<RwLock<HashMap<String, i64>>>);
 
 impl Revocations {
     fn set(&self, list: HashMap<String, i64>) {
@@ -27,7 +28,8 @@ impl Revocations {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), until);
     }
 
-    fn has(&self, id: &str) -> bool {
+    /// Whether the grant or token of this id was revoked.
+    pub fn has(&self, id: &str) -> bool {
         self.0.read().unwrap_or_else(PoisonError::into_inner).contains_key(id)
     }
 }

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use playmaker::identity::oauth::documents::{Fetch, Found};
-use playmaker::identity::oauth::{AuthorizationServer, Needs};
+use playmaker::identity::oauth::documents::{Fault, Fetch, Found};
+use playmaker::identity::oauth::{AuthorizationServer, Needs, Revocations};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -40,7 +40,7 @@ impl Web {
             counted.fetch_add(1, Ordering::SeqCst);
             let told = told.lock().unwrap().clone();
             async move {
-                told.map(|(text, cache)| {
+                told.map_err(Fault::from).map(|(text, cache)| {
                     let headers = [
                         (CONTENT_TYPE, HeaderValue::from_static("application/json")),
                         (CACHE_CONTROL, HeaderValue::from_static(cache)),
@@ -60,6 +60,7 @@ impl Web {
             secrets: app.secrets.clone(),
             fetch,
             on_keys: Box::new(|_| {}),
+            revoked: Revocations::default(),
             clock: app.clock.clone(),
             ids: app.ids.clone(),
         })
