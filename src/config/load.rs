@@ -56,7 +56,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     };
     Ok(Settings {
         listener,
-        public_url: identity_variables::public_url(environment)?,
+        public_url: variables::public_url(environment)?,
         identity: identity_variables::read(environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,

@@ -39,7 +39,7 @@ use std::path::PathBuf;
 
 pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
-pub use identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
+pub use identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
 pub use limits::{Rate, RequestLimits};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
@@ -63,10 +63,10 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Settings {
     /// Where the server listens, and browser origins.
     pub listener: Listener,
-    /// The origin people and agents use, without a slash at its end; set, people sign in.
+    /// The origin people and agents use, such as `https://playmaker.example`; set, people sign in.
     pub public_url: Option<String>,
     /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
-    pub identity: Option<Identity>,
+    pub identity: Option<Issuer>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
