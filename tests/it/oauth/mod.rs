@@ -1,6 +1,7 @@
 //! The built-in authorization server, as clients and people meet it (`identity.md` 7).
 
 mod authorizing;
+mod clients;
 mod documents;
 mod ending;
 mod metadata;
@@ -9,6 +10,7 @@ mod refreshing;
 mod registering;
 mod signing;
 mod tokens;
+mod using;
 
 use playmaker::identity::oauth::AuthorizationServer;
 use playmaker::identity::oauth::authorize;
