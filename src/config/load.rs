@@ -63,6 +63,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         log_format: variables::log_format(environment)?,
         log_filter: variables::log_filter(environment)?,
         api_keys,
+        key_max_age_ms: variables::key_max_age_ms(environment)?,
         tool_servers,
         provider_values: ProviderValues(kept(&|name| name.starts_with("PROVIDER_"))),
         variables: kept(&|name| connections.variables.iter().any(|rule| rule.covers(name))),

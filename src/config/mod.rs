@@ -75,6 +75,8 @@ pub struct Settings {
     pub log_filter: String,
     /// The keys that may call; `None` when nothing was said, which is not the same as no key.
     pub api_keys: Option<Vec<ApiKey>>,
+    /// How long a key that people make may work at most, in milliseconds; some end is then set on each.
+    pub key_max_age_ms: Option<i64>,
     /// The operator's tool servers, by name.
     pub tool_servers: BTreeMap<String, ToolServer>,
     /// Rules of connections.

@@ -22,6 +22,10 @@ pub const DEFAULT_DATABASE: &str = "sqlite:data/playmaker.db";
 /// What the log shows where nothing else is said.
 pub const DEFAULT_LOG_FILTER: &str = "info";
 
+/// The shortest and the longest `KEY_MAX_AGE`, in milliseconds: an hour and ten years.
+const KEY_AGE_LEAST_MS: i64 = 60 * 60 * 1_000;
+const KEY_AGE_MOST_MS: i64 = 3_650 * 24 * KEY_AGE_LEAST_MS;
+
 fn get<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.get(name).map(String::as_str)
 }
@@ -62,6 +66,17 @@ pub(super) fn host(environment: &Environment) -> Result<String, Refusal> {
         return Err(Refusal::variable("HOST", "an address such as 0.0.0.0 or ::, or a host name"));
     }
     Ok(host.to_owned())
+}
+
+/// How long a key that people make may work at most, in milliseconds.
+pub(super) fn key_max_age_ms(environment: &Environment) -> Result<Option<i64>, Refusal> {
+    let Some(text) = get(environment, "KEY_MAX_AGE") else { return Ok(None) };
+    let days_of_24_hours = jiff::SpanRelativeTo::days_are_24_hours();
+    let length = text.parse::<jiff::Span>().ok().and_then(|span| span.to_duration(days_of_24_hours).ok());
+    match length.and_then(|length| i64::try_from(length.as_millis()).ok()) {
+        Some(ms @ KEY_AGE_LEAST_MS..=KEY_AGE_MOST_MS) => Ok(Some(ms)),
+        _ => Err(Refusal::variable("KEY_MAX_AGE", "a duration from PT1H to P3650D, such as P90D")),
+    }
 }
 
 /// A listener that the operator counts on and that is not there would be worse than a refusal.

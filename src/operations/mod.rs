@@ -12,7 +12,9 @@ pub mod words;
 mod connections;
 mod guides;
 mod history;
+mod keys;
 pub mod links;
+mod me;
 mod playbooks;
 mod tool_servers;
 
@@ -52,6 +54,12 @@ impl Operations {
             Entry::of::<connections::get_connection::GetConnection>(),
             Entry::of::<connections::list_providers::ListProviders>(),
             Entry::of::<tool_servers::validate::Validate>(),
+            Entry::of::<me::get_me::GetMe>(),
+            Entry::of::<keys::list_keys::ListKeys>(),
+            Entry::of::<keys::create_key::CreateKey>(),
+            Entry::of::<keys::update_key::UpdateKey>(),
+            Entry::of::<keys::rotate_key::RotateKey>(),
+            Entry::of::<keys::revoke_key::RevokeKey>(),
             Entry::of::<links::read_link::ReadLink>(),
             Entry::of::<links::approve::Approve>(),
             Entry::of::<links::give_credential::GiveCredential>(),

@@ -98,7 +98,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 21] = [
+const TABLES: [(&str, &str); 23] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -120,6 +120,8 @@ const TABLES: [(&str, &str); 21] = [
     ("people", "identity"),
     ("identities", "identity"),
     ("memberships", "identity"),
+    ("sessions", "identity"),
+    ("api_keys", "identity"),
 ];
 
 /// The most lines of a file, without its tests.

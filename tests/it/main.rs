@@ -13,6 +13,7 @@ mod mcp;
 mod oauth;
 mod playbooks;
 mod servers;
+mod sign_in;
 mod story;
 mod support;
 mod tools;

@@ -6,6 +6,7 @@ use http::HeaderMap;
 
 use crate::app::App;
 use crate::error::Result;
+use crate::http::studio_session;
 use crate::identity::oauth::consent::{Consenter, Place};
 use crate::identity::oauth::scopes::Scopes;
 use crate::identity::orgs::Status;
@@ -22,7 +23,7 @@ pub(super) struct SignedIn {
 
 /// Who is signed in at this browser.
 pub(super) async fn signed_in(app: &Arc<App>, headers: &HeaderMap) -> Result<Option<SignedIn>> {
-    let Some(session) = session(app, headers).await? else { return Ok(None) };
+    let Some(session) = studio_session(app, headers).await? else { return Ok(None) };
     let Some(person) = app.identity.person(&session.person).await?.filter(|person| person.is_active()) else {
         return Ok(None);
     };
@@ -34,10 +35,7 @@ pub(super) async fn signed_in(app: &Arc<App>, headers: &HeaderMap) -> Result<Opt
         let rights: Scopes = membership.role.rights().each().map(|permission| permission.word()).collect();
         places.push(Place { org: org.id, name: org.name, rights });
     }
-    let who = Consenter { name: person.name, ..session };
+    let who =
+        Consenter { person: person.id, name: person.name, session: session.digest, auth_time_ms: session.auth_time_ms };
     Ok(Some(SignedIn { who, email: person.email.unwrap_or_default(), places }))
-}
-
-async fn session(_app: &Arc<App>, _headers: &HeaderMap) -> Result<Option<Consenter>> {
-    Ok(None)
 }
