@@ -10,6 +10,7 @@ pub mod caller;
 mod first_sight;
 pub mod keys;
 pub mod members;
+pub mod oauth;
 pub mod orgs;
 pub mod people;
 mod recent;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::oauth::Revocations;
 use super::tokens::{Checker, Failure, RETRY_AFTER_S};
 use super::{By, Caller, Identity, Person, Resource};
 use crate::config;
@@ -16,6 +17,8 @@ pub struct Issuing {
     pub public_url: String,
     /// The issuer outside, where it is not this server.
     pub external: Option<config::Issuer>,
+    /// What was revoked before its end; empty where the issuer is not this server.
+    pub revoked: Revocations,
 }
 
 impl Issuing {
@@ -41,6 +44,9 @@ impl Identity {
                 return Err(Problem::unavailable(words).retry_after(RETRY_AFTER_S));
             }
         };
+        if [&claims.grant, &claims.token].into_iter().flatten().any(|id| issuing.revoked.has(id)) {
+            return Ok(refused("it was revoked, or the grant behind it"));
+        }
         let (person, org) = match &issuing.external {
             None => (claims.subject.clone(), claims.org.clone()),
             Some(external) => {

@@ -10,6 +10,7 @@ mod connections;
 mod contract;
 mod demo;
 mod mcp;
+mod oauth;
 mod playbooks;
 mod servers;
 mod sign_in;
