@@ -9,6 +9,7 @@ mod commands;
 mod connections;
 mod contract;
 mod demo;
+mod issuer;
 mod mcp;
 mod oauth;
 mod playbooks;

@@ -5,6 +5,7 @@ mod clients;
 mod documents;
 mod ending;
 mod metadata;
+mod official;
 mod proving;
 mod refreshing;
 mod registering;

@@ -32,7 +32,7 @@ pub const FIRST_KEY: &str = "first:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
 pub const SECOND_KEY: &str = "second:CQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=";
 
 /// Stands for the server's own origin in `PUBLIC_URL`, which is known once its port is.
-const OWN_ORIGIN: &str = "the server's own";
+pub const OWN_ORIGIN: &str = "the server's own";
 
 /// A running server and what the test holds of it.
 pub struct TestApp {
