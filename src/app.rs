@@ -214,7 +214,6 @@ impl App {
     }
 }
 
-/// What checks the access tokens of people, where they sign in.
 /// The built-in authorization server, with its first key; whoever checks tokens is handed its keys in `own_keys`.
 async fn authorization_server(
     settings: &Settings,
@@ -245,6 +244,7 @@ async fn authorization_server(
     AuthorizationServer::open(needs).await.map_err(|error| StartError(error.to_string()))
 }
 
+/// What checks the access tokens of people, where they sign in.
 fn issuing(
     settings: &Settings,
     egress: &egress::Client,
