@@ -9,6 +9,7 @@ mod commands;
 mod connections;
 mod contract;
 mod demo;
+mod keys;
 mod mcp;
 mod playbooks;
 mod servers;
