@@ -36,7 +36,7 @@ use Needed::{OfPerson, One, Page, SignedIn as Signed};
 const NEEDED: [(&str, Needed); 29] = [
     ("create_playbook", One(&["org:write"])),
     ("list_playbooks", One(&["org:read", "playbook:read"])),
-    ("get_playbook", One(&["playbook:read"])),
+    ("get_playbook", One(&["org:read"])),
     ("update_playbook", One(&["org:write"])),
     ("retire_playbook", One(&["org:write"])),
     ("list_playbook_events", One(&["playbook:read"])),
@@ -259,11 +259,21 @@ async fn over_http_nobody_does_more_and_nobody_less() {
                 "DELETE" => holder.delete(&path).await,
                 method => holder.send(method, &path, "{}").await,
             };
+            // Who reaches some playbooks alone names one of them (`http-api.md` 2.2).
+            if answer.status == 403 && answer.text.contains("Name one of them as playbook") {
+                assert_eq!((declaration.id, caller_is_limited(kind)), ("search", true));
+                continue;
+            }
             let expected = kind.may(needed(entry));
             assert_eq!(answer.status != 403, expected, "{} for {kind:?}: {}", declaration.id, answer.text);
             assert_ne!(answer.status, 401, "{} for {kind:?}", declaration.id);
         }
     }
+}
+
+/// Whether it reaches some playbooks alone.
+fn caller_is_limited(kind: Kind) -> bool {
+    matches!(kind, Kind::Key(key) if key.playbooks.is_some())
 }
 
 fn call_request() -> CallRequest {
