@@ -10,6 +10,7 @@ mod connections;
 mod contract;
 mod demo;
 mod issuer;
+mod keys;
 mod mcp;
 mod oauth;
 mod playbooks;

@@ -157,7 +157,7 @@ impl TestApp {
 }
 
 /// A key and what it may do.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Its id.
     pub id: &'static str,
