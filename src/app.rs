@@ -1,5 +1,7 @@
 //! Everything long-lived, built in one function.
 
+pub mod upkeep;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +14,7 @@ use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
+use crate::identity::audit::Refusals;
 use crate::identity::{Access, Identity};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -22,6 +25,7 @@ use crate::secrets::SecretsStore;
 use crate::store::Store;
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
+use upkeep::Upkeep;
 
 /// The program: what every request reaches.
 pub struct App {
@@ -36,7 +40,11 @@ pub struct App {
     /// Which ways in are open.
     pub access: Access,
     /// Orgs, people and what proves a caller.
-    pub identity: Identity,
+    pub identity: Arc<Identity>,
+    /// Refusals on their way to the audit.
+    pub refusals: Arc<Refusals>,
+    /// Work by the clock.
+    pub upkeep: Upkeep,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -88,13 +96,15 @@ impl App {
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
-        let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
+        let ledger =
+            Ledger::new(store.clone(), clock.clone(), ids.clone()).logging_audit(settings.administration.audit_log);
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let identity = Identity::new(ledger.clone(), clock.clone(), ids.clone());
+        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone()));
+        let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let lifecycle = Lifecycle::default();
@@ -109,6 +119,16 @@ impl App {
         });
         tool_servers.start_sweep();
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
+        let upkeep = Upkeep {
+            settings: settings.clone(),
+            clock: clock.clone(),
+            ledger: ledger.clone(),
+            identity: identity.clone(),
+            refusals: refusals.clone(),
+            connections: connections.clone(),
+            tool_servers: tool_servers.clone(),
+        };
+        upkeep.start(&lifecycle);
         let app = Self {
             settings,
             clock,
@@ -116,6 +136,8 @@ impl App {
             lifecycle,
             access,
             identity,
+            refusals,
+            upkeep,
             ledger,
             secrets,
             connections,
@@ -193,6 +215,7 @@ impl App {
     pub async fn close(&self) {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
+        self.refusals.tell(true).await;
         self.tool_servers.close().await;
         self.ledger.store().close().await;
         self.lifecycle.end();

@@ -88,6 +88,16 @@ impl Ids {
         self.base62("user_", 22)
     }
 
+    /// An invitation's id: `inv_` and 22 base62 characters.
+    pub fn invitation(&self) -> String {
+        self.base62("inv_", 22)
+    }
+
+    /// The code of an invitation: 27 base62 characters, 160 bits.
+    pub fn invitation_code(&self) -> String {
+        self.base62("", 27)
+    }
+
     /// `N` random bytes, for keys and nonces.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut out = [0_u8; N];

@@ -43,7 +43,7 @@ const KEYS: [(&str, Form); 13] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 13] = [
+const ENVIRONMENT_ALONE: [&str; 16] = [
     "port",
     "host",
     "config_file",
@@ -57,6 +57,9 @@ const ENVIRONMENT_ALONE: [&str; 13] = [
     "https_proxy",
     "no_proxy",
     "extra_ca_certs",
+    "org_creation",
+    "audit_retention",
+    "audit_log",
 ];
 
 /// The keys of the file, for the check of the schema.

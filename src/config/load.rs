@@ -10,7 +10,7 @@ use super::given::Sheet;
 use super::refusal::Refusal;
 use super::secret::Secret;
 use super::{Environment, Listener, ProviderValues, Settings};
-use super::{api_keys_file, connections_file, names, tool_servers_check, variables};
+use super::{administration, api_keys_file, connections_file, names, tool_servers_check, variables};
 
 /// The settings of `environment` and of the file it names, which `read_file` reads.
 ///
@@ -65,6 +65,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         variables: kept(&|name| connections.variables.iter().any(|rule| rule.covers(name))),
         connections,
         outbound: variables::outbound(environment, &read_file)?,
+        administration: administration::read(environment)?,
         sources: sheet.sources,
     })
 }

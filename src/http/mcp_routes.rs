@@ -8,12 +8,14 @@ use axum::response::Response;
 use axum::routing::any;
 
 use super::entrance::RequestId;
-use super::{authenticate, problems};
+use super::{authenticate, problems, through};
 use crate::app::App;
 use crate::error::Result;
-use crate::identity::Resource;
+use crate::identity::{Caller, Resource};
+use crate::ledger::Via;
 use crate::mcp::{self, Agent, Stopping};
 use crate::operations::{Endpoint, admission, noted};
+use crate::playbooks::Playbook;
 
 /// Each endpoint, with and without a slash at its end.
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -33,7 +35,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn serve(app: &Arc<App>, endpoint: Endpoint, parameters: &RawPathParams, request: Request) -> Response {
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
-    match agent(app, endpoint, parameters, request.headers(), id.clone()).await {
+    match agent(app, endpoint, parameters, request.headers(), request.extensions(), id.clone()).await {
         Ok(agent) => {
             let stopping = Stopping::from(app.lifecycle.token().clone());
             mcp::serve_request(agent, request, &stopping, app.heartbeat).await
@@ -47,6 +49,7 @@ async fn agent(
     endpoint: Endpoint,
     parameters: &RawPathParams,
     headers: &http::HeaderMap,
+    extensions: &http::Extensions,
     request_id: Arc<str>,
 ) -> Result<Agent> {
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
@@ -58,13 +61,27 @@ async fn agent(
         }
     };
     let caller = authenticate(app, headers, &resource).await?;
-    if let Some(org) = named("org") {
-        admission::org(&caller, org)?;
-    }
-    admission::endpoint(&caller, &resource)?;
-    let playbook = match named("playbook") {
-        Some(id) => Some(mcp::endpoint_playbook(app, &caller, id).await?),
-        None => None,
-    };
+    let caller = through(&caller, Via::Mcp, headers, extensions);
+    let playbook = admitted(app, &caller, &resource, named("org"), named("playbook")).await;
+    let playbook = playbook.inspect_err(|problem| app.refusals.note(&caller, &resource.path(), problem))?;
     Ok(Agent { app: app.clone(), caller, endpoint, playbook, request_id })
+}
+
+/// The caller may use the endpoint: its org, the org's standing, a scope of it, and the playbook where it has one.
+async fn admitted(
+    app: &Arc<App>,
+    caller: &Arc<Caller>,
+    resource: &Resource,
+    org: Option<&str>,
+    playbook: Option<&str>,
+) -> Result<Option<Playbook>> {
+    if let Some(org) = org {
+        admission::org(caller, org)?;
+    }
+    admission::living_endpoint(app, caller).await?;
+    admission::endpoint(caller, resource)?;
+    match playbook {
+        Some(id) => Ok(Some(mcp::endpoint_playbook(app, caller, id).await?)),
+        None => Ok(None),
+    }
 }

@@ -9,6 +9,7 @@ mod entrance;
 mod health;
 mod mcp_routes;
 mod operation_routes;
+mod origin;
 mod page_routes;
 pub mod problems;
 mod resource_routes;
@@ -25,6 +26,7 @@ use axum::routing::{any, get};
 pub use authentication::{authenticate, same_origin};
 pub use body::read_body;
 pub use entrance::RequestId;
+pub use origin::{origin, through};
 pub use serve::serve;
 
 use crate::app::App;

@@ -8,18 +8,20 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
 use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
-use super::{authenticate, method_not_allowed, problems};
+use super::{authenticate, method_not_allowed, problems, through};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
-use crate::identity::Resource;
+use crate::identity::{Caller, Resource};
 use crate::json::{self, Fault};
-use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
+use crate::ledger::Via;
+use crate::operations::{Answer, Entry, Lines, Method, Scope, admission, noted};
 
 /// The deepest an input may nest.
 const DEEPEST: usize = crate::mcp::MAX_DEPTH;
@@ -68,6 +70,7 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
     let answered = answer(app, entry, parameters, request).await;
     match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
         Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
+        Ok(Answer { lines: Some(lines), .. }) => streamed(lines),
         Ok(answer) => success(entry, answer),
         Err(problem) => problems::response(&noted(problem, &id)),
     }
@@ -75,11 +78,30 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
 
 async fn answer(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, request: Request) -> Result<Answer> {
     let (parts, body) = request.into_parts();
+    let caller = caller(app, entry, parameters, &parts).await?;
+    let done = admitted(app, entry, parameters, &parts, body, caller.clone()).await;
+    done.inspect_err(|problem| app.refusals.note(&caller, entry.declaration.id, problem))
+}
+
+/// Who sends the request: a page's own session for what only a page does, else whoever the credential proves.
+async fn caller(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, parts: &Parts) -> Result<Arc<Caller>> {
     let caller = if entry.declaration.scope == Scope::Link {
-        super::authentication::session(app, &parts, link_of(parameters))?
+        super::authentication::session(app, parts, link_of(parameters))?
     } else {
         authenticate(app, &parts.headers, &Resource::Api).await.map_err(|problem| admission::asking(entry, problem))?
     };
+    let via = if entry.declaration.scope == Scope::Link || caller.is_in_browser() { Via::Studio } else { Via::Http };
+    Ok(through(&caller, via, &parts.headers, &parts.extensions))
+}
+
+async fn admitted(
+    app: &Arc<App>,
+    entry: &Entry,
+    parameters: &RawPathParams,
+    parts: &Parts,
+    body: axum::body::Body,
+    caller: Arc<Caller>,
+) -> Result<Answer> {
     let mut path: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();
     if let Some(org) = path.remove("org") {
@@ -200,6 +222,15 @@ fn markdown(text: &'static str) -> Response {
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     (headers, text).into_response()
+}
+
+/// Lines as they come; one that fails cuts the answer short, which its reader sees by the missing end.
+fn streamed(lines: Lines) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/jsonl")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (headers, axum::body::Body::from_stream(lines)).into_response()
 }
 
 fn success(entry: &Entry, answer: Answer) -> Response {

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Caller;
+use crate::ledger::Via;
 use crate::operations::links::{approve, cancel, give_credential, read_link};
 use crate::operations::{Context, Entry, Operation, admission, noted};
 use crate::studio::approval::{Asked, Asking, Connected, Field, LinkView, Way};
@@ -113,6 +114,7 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     let (parts, sent) = request.into_parts();
     let done = async {
         let caller = super::authentication::person(&app, &parts)?;
+        let caller = super::through(&caller, Via::Studio, &parts.headers, &parts.extensions);
         same_origin(&app, &parts.headers)?;
         let fields = fields(&body::read_body(sent).await?);
         let given = fields.get("csrf").and_then(Value::as_str).unwrap_or_default();

@@ -1,9 +1,13 @@
 //! Accepting connections: HTTP/1.1, small packets at once, bounded headers and waits, a clean end.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,15 +20,43 @@ const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 /// The most bytes of a request's head.
 const LARGEST_HEAD: usize = 64 * 1024;
 
+/// Whose connection a request came over: the address of the peer, which may be a proxy's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) IpAddr);
+
+/// The router, for one connection: each of its requests tells whose it is.
+struct Door {
+    router: TowerToHyperService<axum::Router>,
+    peer: Peer,
+}
+
+impl Door {
+    fn new(router: axum::Router, peer: SocketAddr) -> Self {
+        // A listener of both families sees an IPv4 peer under an IPv6 address.
+        Self { router: TowerToHyperService::new(router), peer: Peer(peer.ip().to_canonical()) }
+    }
+}
+
+impl Service<Request<Incoming>> for Door {
+    type Response = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.peer);
+        self.router.call(request)
+    }
+}
+
 /// Serves `listener` until the program has stopped. While it stops, open requests end, and whoever comes new is answered
 /// that it stops.
 pub async fn serve(app: Arc<App>, listener: TcpListener) {
     let router = super::router(app.clone());
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = app.lifecycle.ended() => return,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Out of descriptors, mostly: the next accept would fail at once too.
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -33,28 +65,28 @@ pub async fn serve(app: Arc<App>, listener: TcpListener) {
                 }
             },
         };
-        let (router, stop) = (router.clone(), app.lifecycle.token().clone());
+        let (door, stop) = (Door::new(router.clone(), peer), app.lifecycle.token().clone());
         if stop.is_cancelled() {
             // The stop does not wait for these: one that never sends its request would hold it up.
-            tokio::spawn(refused(stream, router));
+            tokio::spawn(refused(stream, door));
         } else {
-            app.lifecycle.spawn(async move { connection(stream, router, stop).await });
+            app.lifecycle.spawn(async move { connection(stream, door, stop).await });
         }
     }
 }
 
 /// Serves one request, which is told that the program stops.
-async fn refused(stream: TcpStream, router: axum::Router) {
+async fn refused(stream: TcpStream, door: Door) {
     let mut builder = builder();
-    let served = builder.keep_alive(false).serve_connection(io(stream), TowerToHyperService::new(router));
+    let served = builder.keep_alive(false).serve_connection(io(stream), door);
     if let Err(error) = served.await {
         tracing::debug!(%error, "a connection ended early");
     }
 }
 
-async fn connection(stream: TcpStream, router: axum::Router, stop: tokio_util::sync::CancellationToken) {
+async fn connection(stream: TcpStream, door: Door, stop: tokio_util::sync::CancellationToken) {
     let builder = builder();
-    let mut served = std::pin::pin!(builder.serve_connection(io(stream), TowerToHyperService::new(router)));
+    let mut served = std::pin::pin!(builder.serve_connection(io(stream), door));
     let ended = tokio::select! {
         ended = served.as_mut() => ended,
         () = stop.cancelled() => {

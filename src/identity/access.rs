@@ -70,6 +70,7 @@ impl Keys {
                 who: Who::Key { id: key.id.clone(), name: key.id.clone(), person: None },
                 permissions: Permissions::of(&key.permissions),
                 playbooks: key.playbooks.clone(),
+                origin: None,
             };
             (key.sha256, Known { caller: Arc::new(caller), expires_at_ms: key.expires_at_ms })
         });

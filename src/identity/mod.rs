@@ -6,7 +6,10 @@
 //! what belongs together is written together; whoever commits one tells [`Identity::forget`].
 
 pub mod access;
+pub mod accounts;
+pub mod audit;
 pub mod caller;
+pub mod invitations;
 pub mod keys;
 pub mod members;
 pub mod orgs;
@@ -98,6 +101,7 @@ impl Identity {
                 org: String::new(),
                 permissions: Permissions::NONE,
                 playbooks: Playbooks::All,
+                origin: None,
                 who: Who::Person(SignedIn {
                     id: person.caller_id(),
                     name: person.name,
@@ -128,6 +132,7 @@ impl Identity {
                 org: org.to_owned(),
                 permissions: granted.and(membership.role.rights()),
                 playbooks: membership.reach(),
+                origin: None,
                 who: Who::Person(SignedIn {
                     id: person.caller_id(),
                     name: person.name,

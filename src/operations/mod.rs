@@ -20,7 +20,8 @@ use std::collections::HashSet;
 
 pub use incident::noted;
 pub use operation::{
-    Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Method, Needs, Offer, Operation, Scope, Tool,
+    Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer, Operation, Scope,
+    Tool,
 };
 
 /// Every operation, in the order in which tools are listed.
