@@ -15,14 +15,15 @@ use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::audit::Refusals;
-use crate::identity::{Access, Identity};
+use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::Store;
+use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 use upkeep::Upkeep;
@@ -39,6 +40,8 @@ pub struct App {
     pub lifecycle: Lifecycle,
     /// Which ways in are open.
     pub access: Access,
+    /// How much anybody may ask.
+    pub limits: Limits,
     /// Orgs, people and what proves a caller.
     pub identity: Arc<Identity>,
     /// Refusals on their way to the audit.
@@ -61,6 +64,7 @@ pub struct App {
     pub address: SocketAddr,
     /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
     pub heartbeat: Duration,
+    lock: Option<Lock>,
 }
 
 /// What the machine lends a server, so that a test can lend other things.
@@ -95,6 +99,8 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
+        let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let ledger =
             Ledger::new(store.clone(), clock.clone(), ids.clone()).logging_audit(settings.administration.audit_log);
@@ -103,10 +109,12 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone()));
-        let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
+        let limits = Limits::of(&settings, clock.clone());
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
+        let issuing = issuing(&settings, &egress, &clock);
+        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing));
+        let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let lifecycle = Lifecycle::default();
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
@@ -135,6 +143,7 @@ impl App {
             ids,
             lifecycle,
             access,
+            limits,
             identity,
             refusals,
             upkeep,
@@ -146,6 +155,7 @@ impl App {
             operations: Operations::all(),
             address,
             heartbeat: HEARTBEAT,
+            lock,
         };
         Ok(Arc::new(app))
     }
@@ -174,7 +184,8 @@ impl App {
 
     /// Who issues the access tokens taken here; nobody where nobody signs in.
     pub fn issuer(&self) -> Option<&str> {
-        self.settings.public_url.as_deref()
+        let external = self.settings.identity.as_ref().map(|external| external.issuer.as_str());
+        external.or(self.settings.public_url.as_deref())
     }
 
     /// Whether `origin` is that of this server's own pages.
@@ -218,8 +229,25 @@ impl App {
         self.refusals.tell(true).await;
         self.tool_servers.close().await;
         self.ledger.store().close().await;
+        if let Some(lock) = &self.lock {
+            lock.give_back();
+        }
         self.lifecycle.end();
     }
+}
+
+/// What checks the access tokens of people, where they sign in.
+fn issuing(settings: &Settings, egress: &egress::Client, clock: &SharedClock) -> Option<Issuing> {
+    let public_url = settings.public_url.clone()?;
+    let (rules, keys) = match &settings.identity {
+        None => (tokens::Rules::own(&public_url), tokens::Keys::Own(tokens::OwnKeys::default())),
+        Some(external) => {
+            let published = tokens::Published::new(external, egress.clone(), clock.clone());
+            (tokens::Rules::external(external), tokens::Keys::Published(published))
+        }
+    };
+    let checker = tokens::Checker::new(rules, keys, clock.clone());
+    Some(Issuing { checker, public_url, external: settings.identity.clone() })
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

@@ -310,8 +310,12 @@ impl Problem {
     }
 }
 
-fn named(pointer: &str) -> &str {
-    if pointer.is_empty() { "the input itself" } else { pointer }
+/// A place as words name it: without control characters, which a sender may have put into a field's name.
+fn named(pointer: &str) -> String {
+    if pointer.is_empty() {
+        return "the input itself".into();
+    }
+    pointer.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 impl fmt::Debug for Problem {

@@ -40,9 +40,21 @@ pub fn kept(text: &str) -> crate::error::Result<Value> {
         .map_err(|fault| crate::error::Problem::internal(format!("a kept value does not read: {fault:?}")))
 }
 
+/// Reads `text`, which may open `max_depth` levels and give no member twice, wherever it is; `None` where it does.
+///
+/// For what is signed: two readers that take different ones of two members would see different tokens.
+pub fn strict(text: &str, max_depth: usize) -> Option<Value> {
+    let parsed = read_where(text, max_depth, |_| true).ok()?;
+    parsed.repeated.is_none().then_some(parsed.value)
+}
+
 /// Reads `text`, which may open `max_depth` levels. `watched` is told the path to an object in which a member came twice
 /// and says whether that counts: `[]` is the outermost object, `["params"]` the one under that member.
 pub fn read(text: &str, max_depth: usize, watched: impl Fn(&[&str]) -> bool) -> Result<Parsed, Fault> {
+    read_where(text, max_depth, |open| path(open).is_some_and(|path| watched(&path)))
+}
+
+fn read_where(text: &str, max_depth: usize, counts: impl Fn(&[Open]) -> bool) -> Result<Parsed, Fault> {
     let mut reader = Reader { text, at: 0 };
     let mut open: Vec<Open> = Vec::new();
     let mut repeated = None;
@@ -73,7 +85,7 @@ pub fn read(text: &str, max_depth: usize, watched: impl Fn(&[&str]) -> bool) -> 
                             place.insert(value);
                         }
                         Entry::Occupied(mut place) => {
-                            if repeated.is_none() && path(&open).is_some_and(|path| watched(&path)) {
+                            if repeated.is_none() && counts(&open) {
                                 repeated = Some(place.key().clone());
                             }
                             place.insert(value);
@@ -271,6 +283,14 @@ mod tests {
         assert_eq!(told(r#"{"params":{"a":1,"\u0061":2}}"#), Some("a".to_owned()));
         assert_eq!(told(r#"{"a":1,"a":2,"params":{"a":1}}"#), None);
         assert_eq!(told(r#"{"params":[{"a":1,"a":2}]}"#), None);
+    }
+
+    #[test]
+    fn strict_takes_no_member_twice_anywhere() {
+        assert!(strict(r#"{"a":[{"b":1},{"b":2}]}"#, 3).is_some());
+        for text in [r#"{"a":1,"a":1}"#, r#"{"a":[{"b":1,"\u0062":2}]}"#, r#"[[[[1]]]]"#, r#"{"a":1"#] {
+            assert!(strict(text, 3).is_none(), "{text}");
+        }
     }
 
     #[test]

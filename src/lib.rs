@@ -21,6 +21,7 @@ pub mod http;
 pub mod identity;
 pub mod ledger;
 pub mod lifecycle;
+pub mod limits;
 pub mod mcp;
 pub mod operations;
 pub mod playbooks;

@@ -43,7 +43,7 @@ const KEYS: [(&str, Form); 13] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 16] = [
+const ENVIRONMENT_ALONE: [&str; 21] = [
     "port",
     "host",
     "config_file",
@@ -60,6 +60,11 @@ const ENVIRONMENT_ALONE: [&str; 16] = [
     "org_creation",
     "audit_retention",
     "audit_log",
+    "rate_caller",
+    "rate_anonymous",
+    "rate_execute",
+    "streams_caller",
+    "trusted_proxies",
 ];
 
 /// The keys of the file, for the check of the schema.
@@ -165,7 +170,7 @@ fn expected_key(key: &str) -> String {
     if key == "database_url" {
         return "no such key: it holds a password, so set the variable DATABASE_URL".to_owned();
     }
-    if ENVIRONMENT_ALONE.contains(&key) || key.starts_with("provider_") {
+    if ENVIRONMENT_ALONE.contains(&key) || key.starts_with("provider_") || key.starts_with("identity_") {
         return format!("no such key: the file holds lists and maps, so set the variable {}", key.to_ascii_uppercase());
     }
     format!("one of {}", file_keys().collect::<Vec<_>>().join(", "))

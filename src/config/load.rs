@@ -10,7 +10,9 @@ use super::given::Sheet;
 use super::refusal::Refusal;
 use super::secret::Secret;
 use super::{Environment, Listener, ProviderValues, Settings};
-use super::{administration, api_keys_file, connections_file, names, tool_servers_check, variables};
+use super::{
+    administration, api_keys_file, connections_file, identity_variables, limits, names, tool_servers_check, variables,
+};
 
 /// The settings of `environment` and of the file it names, which `read_file` reads.
 ///
@@ -54,7 +56,8 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     };
     Ok(Settings {
         listener,
-        public_url: variables::public_url(environment)?,
+        public_url: identity_variables::public_url(environment)?,
+        identity: identity_variables::read(environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,
         log_format: variables::log_format(environment)?,
@@ -66,6 +69,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         connections,
         outbound: variables::outbound(environment, &read_file)?,
         administration: administration::read(environment)?,
+        limits: limits::read(environment)?,
         sources: sheet.sources,
     })
 }

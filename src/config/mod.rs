@@ -11,6 +11,9 @@ mod connections_file;
 mod decode;
 mod document;
 mod given;
+mod identity;
+mod identity_variables;
+mod limits;
 mod listener;
 mod load;
 mod names;
@@ -37,8 +40,11 @@ use std::path::PathBuf;
 pub use administration::{Administration, OrgCreation};
 pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
+pub use identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
+pub use limits::{Rate, RequestLimits};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
+pub(crate) use names::secure_address;
 pub use names::{MODEL_PROVIDERS, is_key_id, is_org, is_playbook};
 pub use outbound::{ExtraCa, Outbound};
 pub use permission::Permission;
@@ -57,8 +63,10 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Settings {
     /// Where the server listens, and browser origins.
     pub listener: Listener,
-    /// The origin people and agents use, such as `https://playmaker.example`; set, people sign in.
+    /// The origin people and agents use, without a slash at its end; set, people sign in.
     pub public_url: Option<String>,
+    /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
+    pub identity: Option<Identity>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
@@ -81,6 +89,8 @@ pub struct Settings {
     pub outbound: Outbound,
     /// How orgs come to be and what is told of them.
     pub administration: Administration,
+    /// How much anybody may ask.
+    pub limits: RequestLimits,
     /// Where the settings came from, for the log of the start.
     pub sources: Sources,
 }

@@ -66,6 +66,25 @@ pub(super) fn is_origin(text: &str) -> bool {
 
 pub(super) const ORIGIN: &str = "an origin such as https://app.example.com, without path and default port";
 
+/// An address nobody on the way can read or change: https, or http on loopback; without user and password.
+pub(crate) fn secure_address(text: &str) -> Option<url::Url> {
+    // What parsing would repair in silence (spaces, line breaks, backslashes) is not what anybody meant to write.
+    if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+        return None;
+    }
+    let url = url::Url::parse(text).ok()?;
+    let fits = match url.scheme() {
+        "https" => url.has_host(),
+        "http" => match url.host()? {
+            url::Host::Domain(name) => name == "localhost",
+            url::Host::Ipv4(address) => address.is_loopback(),
+            url::Host::Ipv6(address) => address.is_loopback(),
+        },
+        _ => false,
+    };
+    (fits && url.username().is_empty() && url.password().is_none()).then_some(url)
+}
+
 /// A host name in lower case, or an IPv4 address, as it stands in an address.
 pub(super) fn is_host(text: &str) -> bool {
     matches!(url::Host::parse(text), Ok(host) if host.to_string() == text)

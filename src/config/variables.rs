@@ -26,29 +26,6 @@ fn get<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.get(name).map(String::as_str)
 }
 
-/// The origin people and agents use, without a slash at its end; it turns sign-in on (decision D7).
-pub(super) fn public_url(environment: &Environment) -> Result<Option<String>, Refusal> {
-    let Some(text) = get(environment, "PUBLIC_URL") else { return Ok(None) };
-    let refuse = || {
-        Refusal::variable(
-            "PUBLIC_URL",
-            "an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query",
-        )
-    };
-    let url = Url::parse(text).map_err(|_| refuse())?;
-    let loopback = url
-        .host_str()
-        .is_some_and(|host| super::LOOPBACK_HOSTS.contains(&host.trim_start_matches('[').trim_end_matches(']')));
-    // What is written is what metadata, challenges and audiences say, so it must be the origin itself.
-    let origin = url.origin().ascii_serialization();
-    let fits = match url.scheme() {
-        "https" => true,
-        "http" => loopback,
-        _ => false,
-    };
-    if fits && text.strip_suffix('/').unwrap_or(text) == origin { Ok(Some(origin)) } else { Err(refuse()) }
-}
-
 pub(super) fn port(environment: &Environment) -> Result<u16, Refusal> {
     match get(environment, "PORT") {
         None => Ok(DEFAULT_PORT),

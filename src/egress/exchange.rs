@@ -28,6 +28,8 @@ pub enum Redirects {
     None,
     /// GET and HEAD follow at most so many hops on the same host, each checked anew and without a credential.
     SameHost(u8),
+    /// As [`Redirects::SameHost`], and scheme and port stay the same too.
+    SameOrigin(u8),
 }
 
 /// The bounds of one exchange.

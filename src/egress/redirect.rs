@@ -12,8 +12,10 @@ use super::{Failure, Provenance, Redirects, Request};
 ///
 /// [`Failure::NotAllowed`] where the hop leads to another host, from https to http, or is one too many.
 pub(super) fn next_hop(request: &Request, status: StatusCode, headers: &HeaderMap) -> Result<Option<Request>, Failure> {
-    let Redirects::SameHost(left) = request.redirects else {
-        return Ok(None);
+    let (left, further): (u8, fn(u8) -> Redirects) = match request.redirects {
+        Redirects::None => return Ok(None),
+        Redirects::SameHost(left) => (left, Redirects::SameHost),
+        Redirects::SameOrigin(left) => (left, Redirects::SameOrigin),
     };
     let repeatable = matches!(request.method, Method::GET | Method::HEAD);
     let redirects = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
@@ -32,6 +34,9 @@ pub(super) fn next_hop(request: &Request, status: StatusCode, headers: &HeaderMa
     if url.scheme() != request.url.scheme() && url.scheme() != "https" {
         return Err(refused("redirect_scheme"));
     }
+    if matches!(request.redirects, Redirects::SameOrigin(_)) && url.origin() != request.url.origin() {
+        return Err(refused("redirect_origin"));
+    }
     Ok(Some(Request {
         method: request.method.clone(),
         provenance: provenance(request, &url),
@@ -39,7 +44,7 @@ pub(super) fn next_hop(request: &Request, status: StatusCode, headers: &HeaderMa
         headers: harmless(&request.headers),
         body: None,
         limits: request.limits,
-        redirects: Redirects::SameHost(left),
+        redirects: further(left),
     }))
 }
 

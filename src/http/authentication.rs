@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::request::Parts;
 
+use super::Sender;
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
 use crate::identity::{Caller, Resource};
@@ -13,8 +14,26 @@ use crate::identity::{Caller, Resource};
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The caller of a request at `resource`. In local mode a credential that is sent all the same must be good.
-pub async fn authenticate(app: &App, headers: &HeaderMap, resource: &Resource) -> Result<Arc<Caller>, Problem> {
+/// The caller of a request at `resource`, within its limits. In local mode a credential that is sent all the same must be
+/// good.
+pub async fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    resource: &Resource,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
+    let caller = identify(app, headers, resource, sender).await?;
+    sender.set_known();
+    app.limits.admit(&caller)?;
+    Ok(caller)
+}
+
+async fn identify(
+    app: &App,
+    headers: &HeaderMap,
+    resource: &Resource,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return app.access.local_caller().ok_or_else(|| {
@@ -30,13 +49,24 @@ pub async fn authenticate(app: &App, headers: &HeaderMap, resource: &Resource) -
         return Err(malformed());
     }
     let text = value.to_str().ok().and_then(bearer).ok_or_else(malformed)?;
-    bearer_caller(app, text, resource).await
+    if let Some(caller) = app.access.key_caller(text, app.clock.now_ms()) {
+        return Ok(caller);
+    }
+    app.limits.before_look_up(sender.address, text)?;
+    let caller = bearer_caller(app, text, resource).await;
+    match &caller {
+        Ok(_) => app.limits.good(text),
+        Err(problem) if problem.reason() == Reason::Unauthenticated => app.limits.failed(sender.address),
+        Err(_) => {}
+    }
+    caller
 }
 
-/// The caller a bearer credential proves: a key, or an access token that reaches `resource`. Every cause of a refusal has
-/// one answer; the cause is in the log.
-async fn bearer_caller(app: &App, text: &str, _resource: &Resource) -> Result<Arc<Caller>, Problem> {
-    app.access.key_caller(text, app.clock.now_ms()).ok_or_else(|| {
+/// The caller a bearer credential proves that has to be looked up: an access token that reaches `resource`. Every cause
+/// of a refusal has one answer; the cause is in the log.
+async fn bearer_caller(app: &App, text: &str, resource: &Resource) -> Result<Arc<Caller>, Problem> {
+    let caller = app.identity.token_caller(text, resource).await?;
+    caller.ok_or_else(|| {
         Problem::new(Reason::Unauthenticated, "The credential is not valid here. Send one that is.")
             .challenge(Some(Challenge::InvalidToken))
     })

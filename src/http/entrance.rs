@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, REFERRER_POLICY,
-    STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::{challenge, problems};
+use super::{Sender, challenge, framing, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::operations::noted;
@@ -37,14 +37,17 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let path = path.to_owned();
     let mut origin = None;
     let mut response = match readable(&request).and_then(|()| admit(&app, &request)) {
+        _ if let Some(refusal) = framing::refusal(request.headers()) => refusal,
         Err(problem) => problems::response(&problem),
         Ok(allowed) => {
             origin = allowed;
             if let (true, Some(_)) = (is_preflight(&request), &origin) {
                 preflight(mcp || is_public(&path))
             } else {
+                let sender = Sender::new(&app, request.headers(), request.extensions());
                 request.extensions_mut().insert(RequestId(id.clone()));
-                guarded(next.run(request), &id).await
+                request.extensions_mut().insert(sender.clone());
+                limited(&app, &sender, request, next, &id).await
             }
         }
     };
@@ -65,6 +68,30 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
     }
     response
+}
+
+/// Counts requests without a good credential (`identity.md` 12): one that brings none is refused before anything is done,
+/// one that brings something that nobody found good gets 429 in the place of its answer. Balancers ask how the server is
+/// as often as they like.
+async fn limited(app: &App, sender: &Sender, request: Request, next: Next, id: &str) -> Response {
+    if matches!(request.uri().path(), "/health" | "/ready") {
+        return guarded(next.run(request), id).await;
+    }
+    let headers = request.headers();
+    if !headers.contains_key(AUTHORIZATION) && !headers.contains_key(COOKIE) {
+        return match app.limits.anonymous(sender.address) {
+            Ok(()) => guarded(next.run(request), id).await,
+            Err(problem) => problems::response(&problem),
+        };
+    }
+    let response = guarded(next.run(request), id).await;
+    if sender.is_known() || response.status() == StatusCode::TOO_MANY_REQUESTS {
+        return response;
+    }
+    match app.limits.anonymous(sender.address) {
+        Ok(()) => response,
+        Err(problem) => problems::response(&problem),
+    }
 }
 
 /// A panic is an incident like any other: logged, and told to the caller as one.
@@ -109,14 +136,8 @@ fn is_public(path: &str) -> bool {
     path.contains("/.well-known/oauth-") || ENDPOINTS.contains(&path)
 }
 
-/// A body in a coding nobody here reads, or a path that is no text, is refused before anything reads it (RFC 9112,
-/// section 6.1). Two lengths that differ are refused by the parser; equal ones, and a length beside chunks, it merges
-/// before anybody sees them.
+/// A path that is no text leads nowhere.
 fn readable(request: &Request) -> Result<(), Problem> {
-    let chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
-    if !request.headers().get_all(TRANSFER_ENCODING).iter().all(chunked) {
-        return Err(Problem::new(Reason::BadRequest, "A body comes whole or in chunks, in no other coding."));
-    }
     if percent_encoding::percent_decode_str(request.uri().path()).decode_utf8().is_err() {
         return Err(Problem::not_found("There is nothing at this path."));
     }

@@ -1,19 +1,26 @@
 //! The MCP endpoints: the caller, its org and its playbook are checked here, the rest in [`crate::mcp`].
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{RawPathParams, Request, State};
 use axum::response::Response;
 use axum::routing::any;
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
 
 use super::entrance::RequestId;
-use super::{authenticate, problems, through};
+use super::{Sender, authenticate, problems, read_body, through};
 use crate::app::App;
 use crate::error::Result;
 use crate::identity::{Caller, Resource};
 use crate::ledger::Via;
-use crate::mcp::{self, Agent, Stopping};
+use crate::limits::{Bodies, Stream};
+use crate::mcp::{self, Agent, Service, Stopping};
 use crate::operations::{Endpoint, admission, noted};
 use crate::playbooks::Playbook;
 
@@ -36,11 +43,54 @@ pub(super) fn routes() -> Router<Arc<App>> {
 async fn serve(app: &Arc<App>, endpoint: Endpoint, parameters: &RawPathParams, request: Request) -> Response {
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
     match agent(app, endpoint, parameters, request.headers(), request.extensions(), id.clone()).await {
-        Ok(agent) => {
+        Ok((agent, stream)) => {
             let stopping = Stopping::from(app.lifecycle.token().clone());
-            mcp::serve_request(agent, request, &stopping, app.heartbeat).await
+            let answer = serve_mcp(agent, request, &app.limits.bodies, &stopping, app.heartbeat).await;
+            answer.map(|body| Body::new(Counted { body, _stream: stream }))
         }
         Err(problem) => problems::response(&noted(problem, &id)),
+    }
+}
+
+/// Serves a request whose caller was checked: its headers, then its body, then what it asks (`mcp.md` 2.3, from step 5).
+pub async fn serve_mcp<S: Service>(
+    service: S,
+    request: Request,
+    bodies: &Bodies,
+    stopping: &Stopping,
+    heartbeat: Duration,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let read = match mcp::admit(&parts) {
+        Ok(()) => read_body(bodies, body).await,
+        Err(problem) => Err(problem),
+    };
+    match read {
+        Ok(read) => mcp::serve(service, &parts, read, stopping, heartbeat).await,
+        Err(problem) => problems::response(&problem),
+    }
+}
+
+/// An answer that counts among its caller's open streams until it is sent or given up.
+struct Counted {
+    body: Body,
+    _stream: Stream,
+}
+
+impl hyper::body::Body for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -51,7 +101,7 @@ async fn agent(
     headers: &http::HeaderMap,
     extensions: &http::Extensions,
     request_id: Arc<str>,
-) -> Result<Agent> {
+) -> Result<(Agent, Stream)> {
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
     let resource = match (endpoint, named("org"), named("playbook")) {
         (Endpoint::Own, ..) => Resource::Own,
@@ -60,11 +110,12 @@ async fn agent(
             Resource::Playbook(org.unwrap_or_default().to_owned(), playbook.unwrap_or_default().to_owned())
         }
     };
-    let caller = authenticate(app, headers, &resource).await?;
+    let caller = authenticate(app, headers, &resource, &Sender::of(extensions)).await?;
     let caller = through(&caller, Via::Mcp, headers, extensions);
+    let stream = app.limits.stream(&caller)?;
     let playbook = admitted(app, &caller, &resource, named("org"), named("playbook")).await;
     let playbook = playbook.inspect_err(|problem| app.refusals.note(&caller, &resource.path(), problem))?;
-    Ok(Agent { app: app.clone(), caller, endpoint, playbook, request_id })
+    Ok((Agent { app: app.clone(), caller, endpoint, playbook, request_id }, stream))
 }
 
 /// The caller may use the endpoint: its org, the org's standing, a scope of it, and the playbook where it has one.

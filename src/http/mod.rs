@@ -6,6 +6,7 @@ mod authentication;
 mod body;
 mod challenge;
 mod entrance;
+mod framing;
 mod health;
 mod mcp_routes;
 mod operation_routes;
@@ -13,6 +14,7 @@ mod origin;
 mod page_routes;
 pub mod problems;
 mod resource_routes;
+mod sender;
 mod serve;
 
 use std::sync::Arc;
@@ -26,7 +28,9 @@ use axum::routing::{any, get};
 pub use authentication::{authenticate, same_origin};
 pub use body::read_body;
 pub use entrance::RequestId;
+pub use mcp_routes::serve_mcp;
 pub use origin::{origin, through};
+pub use sender::Sender;
 pub use serve::serve;
 
 use crate::app::App;
@@ -61,7 +65,8 @@ pub fn method_not_allowed(allow: &'static str) -> Problem {
 
 async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>, request: Request) -> Response {
     if app.access.is_closed()
-        && let Err(problem) = authenticate(&app, request.headers(), &Resource::Server).await
+        && let Err(problem) =
+            authenticate(&app, request.headers(), &Resource::Server, &Sender::of(request.extensions())).await
     {
         return problems::response(&problem);
     }

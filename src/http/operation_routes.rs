@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
-use super::{authenticate, method_not_allowed, problems, through};
+use super::{Sender, authenticate, method_not_allowed, problems, through};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
@@ -67,7 +67,11 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
         return problems::response(&Problem::internal("an operation left the list"));
     };
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).map(str::to_owned);
-    let answered = answer(app, entry, parameters, request).await;
+    let sender = Sender::of(request.extensions());
+    let answered = match entry.declaration.scope {
+        Scope::Link => of_link(app, entry, parameters, request, &sender).await,
+        _ => answer(app, entry, parameters, request, &sender).await,
+    };
     match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
         Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
         Ok(Answer { lines: Some(lines), .. }) => streamed(lines),
@@ -76,19 +80,48 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
     }
 }
 
-async fn answer(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, request: Request) -> Result<Answer> {
+/// The operation of a link; unknown ones are counted, so that nobody guesses on.
+async fn of_link(
+    app: &Arc<App>,
+    entry: &Entry,
+    parameters: &RawPathParams,
+    request: Request,
+    sender: &Sender,
+) -> Result<Answer> {
+    app.limits.before_link(sender.address)?;
+    let answered = answer(app, entry, parameters, request, sender).await;
+    if answered.as_ref().is_err_and(|problem| problem.reason() == Reason::NotFound) {
+        app.limits.unknown_link(sender.address);
+    }
+    answered
+}
+
+async fn answer(
+    app: &Arc<App>,
+    entry: &Entry,
+    parameters: &RawPathParams,
+    request: Request,
+    sender: &Sender,
+) -> Result<Answer> {
     let (parts, body) = request.into_parts();
-    let caller = caller(app, entry, parameters, &parts).await?;
+    let caller = caller(app, entry, parameters, &parts, sender).await?;
     let done = admitted(app, entry, parameters, &parts, body, caller.clone()).await;
     done.inspect_err(|problem| app.refusals.note(&caller, entry.declaration.id, problem))
 }
 
 /// Who sends the request: a page's own session for what only a page does, else whoever the credential proves.
-async fn caller(app: &Arc<App>, entry: &Entry, parameters: &RawPathParams, parts: &Parts) -> Result<Arc<Caller>> {
+async fn caller(
+    app: &Arc<App>,
+    entry: &Entry,
+    parameters: &RawPathParams,
+    parts: &Parts,
+    sender: &Sender,
+) -> Result<Arc<Caller>> {
     let caller = if entry.declaration.scope == Scope::Link {
         super::authentication::session(app, parts, link_of(parameters))?
     } else {
-        authenticate(app, &parts.headers, &Resource::Api).await.map_err(|problem| admission::asking(entry, problem))?
+        let known = authenticate(app, &parts.headers, &Resource::Api, sender).await;
+        known.map_err(|problem| admission::asking(entry, problem))?
     };
     let via = if entry.declaration.scope == Scope::Link || caller.is_in_browser() { Via::Studio } else { Via::Http };
     Ok(through(&caller, via, &parts.headers, &parts.extensions))
@@ -108,11 +141,13 @@ async fn admitted(
         admission::org(&caller, org.as_str().unwrap_or_default())?;
     }
     admission::permission(entry, &caller)?;
+    admission::pace(app, entry, &caller)?;
     let mut context = admission::context(app.clone(), caller, false);
     if entry.declaration.scope == Scope::Playbook {
         let playbook = path.remove("playbook").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         admission::playbook(entry, &mut context, &playbook).await?;
     }
+    admission::path_playbook(&context, &path)?;
     let mut input = path;
     let given = if entry.declaration.method == Method::Get {
         query(entry, parts.uri.query())?
@@ -123,7 +158,7 @@ async fn admitted(
                 "A command takes no query string; its fields go in the body.",
             ));
         }
-        command_body(entry, &parts.headers, body).await?
+        command_body(app, entry, &parts.headers, body).await?
     };
     for (field, value) in given {
         if input.contains_key(&field) {
@@ -162,9 +197,14 @@ fn query(entry: &Entry, query: Option<&str>) -> Result<Map<String, Value>> {
     Ok(fields)
 }
 
-async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body::Body) -> Result<Map<String, Value>> {
+async fn command_body(
+    app: &App,
+    entry: &Entry,
+    headers: &http::HeaderMap,
+    body: axum::body::Body,
+) -> Result<Map<String, Value>> {
     if entry.declaration.method == Method::Delete {
-        let bytes = read_body(body).await?;
+        let bytes = read_body(&app.limits.bodies, body).await?;
         return if bytes.is_empty() {
             Ok(Map::new())
         } else {
@@ -179,7 +219,7 @@ async fn command_body(entry: &Entry, headers: &http::HeaderMap, body: axum::body
         return Ok(Map::new());
     }
     check_media_type(headers)?;
-    let bytes = read_body(body).await?;
+    let bytes = read_body(&app.limits.bodies, body).await?;
     let not_an_object = || Problem::new(Reason::BadRequest, "The body must be one JSON object in UTF-8.");
     let text = std::str::from_utf8(&bytes).map_err(|_| not_an_object())?;
     // A member given twice counts in the body itself, where each is a field.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::header::USER_AGENT;
 use http::{Extensions, HeaderMap};
 
+use super::Sender;
 use super::entrance::RequestId;
 use crate::identity::Caller;
 use crate::ledger::{Origin, Via};
@@ -23,5 +24,5 @@ pub fn through(caller: &Caller, via: Via, headers: &HeaderMap, extensions: &Exte
 
 /// The address a request came from, where its connection tells one.
 fn address(extensions: &Extensions) -> Option<std::net::IpAddr> {
-    extensions.get::<super::serve::Peer>().map(|peer| peer.0)
+    extensions.get::<Sender>().map(|sender| sender.address)
 }

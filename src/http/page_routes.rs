@@ -12,7 +12,7 @@ use http::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
 use super::entrance::RequestId;
-use super::{body, problems, same_origin};
+use super::{Sender, body, problems, same_origin};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
@@ -79,14 +79,22 @@ async fn lines(app: &Arc<App>, caller: &Caller) -> Result<Vec<ConnectionLine>> {
 async fn link_page(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
     Path(link): Path<String>,
 ) -> Response {
-    match app.access.local_caller().filter(|_| is_link(&link)) {
-        None => studio::connect(&LinkView::Unknown),
-        Some(caller) => match view(&app, &caller, &link).await {
-            Ok(view) => studio::connect(&view),
-            Err(problem) => studio::error_page(&noted(problem, &id.0)),
-        },
+    if let Err(problem) = app.limits.before_link(sender.address) {
+        return studio::error_page(&problem);
+    }
+    let view = match app.access.local_caller().filter(|_| is_link(&link)) {
+        None => Ok(LinkView::Unknown),
+        Some(caller) => view(&app, &caller, &link).await,
+    };
+    if matches!(view, Ok(LinkView::Unknown)) {
+        app.limits.unknown_link(sender.address);
+    }
+    match view {
+        Ok(view) => studio::connect(&view),
+        Err(problem) => studio::error_page(&noted(problem, &id.0)),
     }
 }
 
@@ -108,7 +116,12 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value).to_owned();
     let (link, command) = (named("link"), named("command"));
+    let address = Sender::of(request.extensions()).address;
+    if let Err(problem) = app.limits.before_link(address) {
+        return studio::error_page(&problem);
+    }
     if !is_link(&link) {
+        app.limits.unknown_link(address);
         return studio::connect(&LinkView::Unknown);
     }
     let (parts, sent) = request.into_parts();
@@ -116,7 +129,7 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         let caller = super::authentication::person(&app, &parts)?;
         let caller = super::through(&caller, Via::Studio, &parts.headers, &parts.extensions);
         same_origin(&app, &parts.headers)?;
-        let fields = fields(&body::read_body(sent).await?);
+        let fields = fields(&body::read_body(&app.limits.bodies, sent).await?);
         let given = fields.get("csrf").and_then(Value::as_str).unwrap_or_default();
         app.check_csrf(&link, given)?;
         let context = admission::context(app.clone(), caller, false);
@@ -126,6 +139,9 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         Ok(()) => return studio::see_other(&format!("/connect/{link}")),
         Err(problem) => noted(problem, &id),
     };
+    if problem.reason() == Reason::NotFound {
+        app.limits.unknown_link(address);
+    }
     let Some(caller) = app.access.local_caller() else { return studio::error_page(&problem) };
     match view(&app, &caller, &link).await {
         Ok(LinkView::Ready(asking) | LinkView::ProviderError(asking)) => studio::connect_refused(&asking, &problem),

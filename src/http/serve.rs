@@ -1,4 +1,4 @@
-//! Accepting connections: HTTP/1.1, small packets at once, bounded headers and waits, a clean end.
+//! Accepting connections: HTTP/1.1, plain framing alone, small packets at once, bounded headers and waits, a clean end.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,13 +12,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 
+use super::framing::{Guarded, LARGEST_HEAD};
 use crate::app::App;
 use crate::mcp::{STALLED_AFTER, TakenWithin};
 
 /// How long a client may take to send its headers.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
-/// The most bytes of a request's head.
-const LARGEST_HEAD: usize = 64 * 1024;
 
 /// Whose connection a request came over: the address of the peer, which may be a proxy's.
 #[derive(Debug, Clone, Copy)]
@@ -99,10 +98,10 @@ async fn connection(stream: TcpStream, door: Door, stop: tokio_util::sync::Cance
     }
 }
 
-fn io(stream: TcpStream) -> TokioIo<TakenWithin<TcpStream>> {
+fn io(stream: TcpStream) -> TokioIo<Guarded<TakenWithin<TcpStream>>> {
     // Without it an answer of two small writes waits for the peer's delayed acknowledgement.
     let _ = stream.set_nodelay(true);
-    TokioIo::new(TakenWithin::new(stream, STALLED_AFTER))
+    TokioIo::new(Guarded::new(TakenWithin::new(stream, STALLED_AFTER)))
 }
 
 fn builder() -> http1::Builder {

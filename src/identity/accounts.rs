@@ -98,5 +98,5 @@ async fn erase(connection: &mut Connection, person: &str) -> Result<bool> {
 }
 
 fn event(person: &Person, kind: &'static str, actor: Actor) -> Event {
-    Event::audit(format!("people/{}", person.caller_id()), kind, actor, json!({})).about(person.name.as_str())
+    Event::audit(format!("people/{}", person.id), kind, actor, json!({})).about(person.name.as_str())
 }

@@ -9,6 +9,7 @@ pub mod access;
 pub mod accounts;
 pub mod audit;
 pub mod caller;
+mod first_sight;
 pub mod invitations;
 pub mod keys;
 pub mod members;
@@ -17,6 +18,8 @@ pub mod people;
 mod recent;
 pub mod resource;
 pub mod role;
+mod token_caller;
+pub mod tokens;
 
 use std::sync::Arc;
 
@@ -27,6 +30,7 @@ pub use orgs::Org;
 pub use people::Person;
 pub use resource::Resource;
 pub use role::Role;
+pub use token_caller::Issuing;
 
 use crate::clock::SharedClock;
 use crate::error::Result;
@@ -39,7 +43,9 @@ pub struct Identity {
     ledger: Ledger,
     clock: SharedClock,
     ids: Ids,
+    issuing: Option<Issuing>,
     recent_people: Recent<String, Person>,
+    recent_subjects: Recent<(String, String), Person>,
     recent_orgs: Recent<String, Org>,
     recent_members: Recent<(String, String), Membership>,
 }
@@ -49,6 +55,8 @@ pub struct Identity {
 pub enum Changed<'a> {
     /// A person.
     Person(&'a str),
+    /// The person whom an issuer's subject proves.
+    Subject(&'a str, &'a str),
     /// An org.
     Org(&'a str),
     /// A person's membership of an org.
@@ -56,13 +64,15 @@ pub enum Changed<'a> {
 }
 
 impl Identity {
-    /// Over the ledger.
-    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids) -> Self {
+    /// Over the ledger; `issuing` is there where people sign in.
+    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids, issuing: Option<Issuing>) -> Self {
         Self {
             ledger,
             clock,
             ids,
+            issuing,
             recent_people: Recent::new(),
+            recent_subjects: Recent::new(),
             recent_orgs: Recent::new(),
             recent_members: Recent::new(),
         }
@@ -88,6 +98,7 @@ impl Identity {
     pub fn forget(&self, changed: Changed<'_>) {
         match changed {
             Changed::Person(id) => self.recent_people.forget(&id.to_owned()),
+            Changed::Subject(issuer, subject) => self.recent_subjects.forget(&(issuer.to_owned(), subject.to_owned())),
             Changed::Org(id) => self.recent_orgs.forget(&id.to_owned()),
             Changed::Membership(org, person) => self.recent_members.forget(&(org.to_owned(), person.to_owned())),
         }

@@ -188,6 +188,13 @@ pub async fn are_there_any(connection: &mut Connection) -> Result<bool> {
     Ok(row.is_some())
 }
 
+/// The person an issuer's subject proves, inside a commit.
+pub async fn of_subject(connection: &mut Connection, issuer: &str, subject: &str) -> Result<Option<Person>> {
+    let row: Option<Stored> = on_connection!(connection, c => sqlx::query_as(BY_IDENTITY)
+        .bind(issuer).bind(subject).fetch_optional(c).await)?;
+    Ok(row.map(Person::from))
+}
+
 impl Identity {
     /// A person, from rows at most five seconds old.
     pub async fn person(&self, id: &str) -> Result<Option<Person>> {
@@ -206,11 +213,15 @@ impl Identity {
         Ok(row.map(Person::from))
     }
 
-    /// The person an issuer's subject proves, as it stands.
-    pub async fn person_of_identity(&self, issuer: &str, subject: &str) -> Result<Option<Person>> {
-        let row: Option<Stored> = on_pool!(self.ledger.store(), pool => sqlx::query_as(BY_IDENTITY)
-            .bind(issuer).bind(subject).fetch_optional(pool).await)?;
-        Ok(row.map(Person::from))
+    /// The person an issuer's subject proves, from rows at most five seconds old.
+    pub async fn person_of_subject(&self, issuer: &str, subject: &str) -> Result<Option<Person>> {
+        let read = async {
+            let row: Option<Stored> = on_pool!(self.ledger.store(), pool => sqlx::query_as(BY_IDENTITY)
+                .bind(issuer).bind(subject).fetch_optional(pool).await)?;
+            Ok(row.map(Person::from))
+        };
+        let key = (issuer.to_owned(), subject.to_owned());
+        self.recent_subjects.get(key, self.clock.now_ms(), read).await
     }
 
     /// Whether there is anybody yet, also somebody who deleted their account.

@@ -1,20 +1,20 @@
 //! Writing events inside a transaction that holds the org's write lock.
 
+use std::collections::HashMap;
+
 use super::{Book, Event};
 use crate::error::Result;
 use crate::ids::Ids;
-use crate::on_connection;
-use crate::store::Connection;
+use crate::store::{Connection, Statement};
 
-/// The write lock makes the next position certain, so the one statement may look it up itself.
+/// The most events of one statement: each has up to twelve values of its own, and SQLite takes 32 766.
+const TOGETHER: usize = 256;
+
 const INSERT: &str = "INSERT INTO events \
-     (org, position, id, book, playbook, stream, stream_position, type, at, actor, correlation_id, causation_id, data, \
-     actor_id, target_name, origin) \
-     SELECT $1, (SELECT COALESCE(MAX(position), 0) + 1 FROM events WHERE org = $1), $2, $3, $4, $5, \
-     (SELECT COALESCE(MAX(stream_position), 0) + 1 FROM events WHERE org = $1 AND stream = $5), \
-     $6, $7, $8, $9, $10, $11, $12, $13, $14";
+     (org, at, position, stream_position, id, book, playbook, stream, type, actor, correlation_id, causation_id, data, \
+     actor_id, target_name, origin) VALUES ";
 
-/// Appends `events` at the end of the org's ledger, in order, all at `now_ms`.
+/// Appends `events` at the end of the org's ledger, in order, all at `now_ms`, with the end of the transaction.
 pub(super) async fn append(
     connection: &mut Connection,
     org: &str,
@@ -22,31 +22,46 @@ pub(super) async fn append(
     ids: &Ids,
     events: Vec<Event>,
 ) -> Result<()> {
-    for event in events {
+    let mut events = events.into_iter().peekable();
+    while events.peek().is_some() {
+        let statement = insert(org, now_ms, ids, events.by_ref().take(TOGETHER))?;
+        connection.leave_to_end(statement).await?;
+    }
+    Ok(())
+}
+
+/// The write lock makes the next positions certain, so the one statement may look them up itself.
+fn insert(org: &str, now_ms: i64, ids: &Ids, events: impl Iterator<Item = Event>) -> Result<Statement> {
+    let mut statement = Statement::new(INSERT);
+    let (org, at) = (statement.text(org.to_owned()), statement.number(now_ms));
+    let mut of_streams: HashMap<String, usize> = HashMap::new();
+    for (before, event) in events.enumerate() {
+        let (position, comma) = (before + 1, if before == 0 { "" } else { ", " });
+        let of_stream = of_streams.entry(event.stream.clone()).or_default();
+        *of_stream += 1;
         let id = event.id.unwrap_or_else(|| ids.uuid(now_ms).to_string());
-        let actor = serde_json::to_string(&event.actor)?;
-        let data = event.data.to_string();
+        let correlation = statement.text(event.correlation.unwrap_or_else(|| id.clone()));
         // The audit alone is read by who did it, and keeps how the request came.
         let audited = event.book != Book::History;
         let origin = event.actor.origin.as_deref().filter(|_| audited).map(serde_json::to_string).transpose()?;
-        on_connection!(connection, c => sqlx::query(INSERT)
-            .bind(org)
-            .bind(&id)
-            .bind(event.book.word())
-            .bind(&event.playbook)
-            .bind(&event.stream)
-            .bind(event.kind)
-            .bind(now_ms)
-            .bind(&actor)
-            .bind(event.correlation.as_deref().unwrap_or(&id))
-            .bind(&event.causation)
-            .bind(&data)
-            .bind(audited.then_some(&event.actor.id))
-            .bind(&event.target_name)
-            .bind(&origin)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+        let id = statement.text(id);
+        let book = statement.text(event.book.word().to_owned());
+        let playbook = statement.text(event.playbook);
+        let stream = statement.text(event.stream);
+        let kind = statement.text(event.kind.to_owned());
+        let actor = statement.text(serde_json::to_string(&event.actor)?);
+        let actor_id = statement.text(audited.then_some(event.actor.id));
+        let target_name = statement.text(event.target_name);
+        let origin = statement.text(origin);
+        let causation = statement.text(event.causation);
+        let data = statement.text(event.data.to_string());
+        statement.push(&format!(
+            "{comma}(${org}, ${at}, \
+             (SELECT COALESCE(MAX(position), 0) + {position} FROM events WHERE org = ${org}), \
+             (SELECT COALESCE(MAX(stream_position), 0) + {of_stream} FROM events WHERE org = ${org} AND stream = ${stream}), \
+             ${id}, ${book}, ${playbook}, ${stream}, ${kind}, ${actor}, ${correlation}, ${causation}, ${data}, \
+             ${actor_id}, ${target_name}, ${origin})"
+        ));
     }
-    Ok(())
+    Ok(statement)
 }

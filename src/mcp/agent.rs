@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use super::instructions::instructions;
 use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
 use crate::app::App;
-use crate::error::{Problem, Reason};
+use crate::error::{Issue, Problem, Reason};
 use crate::guides;
 use crate::identity::Caller;
+use crate::operations::schema::pattern_words;
 use crate::operations::{Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
 use crate::playbooks::{self, Playbook};
 
@@ -37,6 +38,11 @@ impl Agent {
         let offer = self.offer();
         let at = move |entry: &&Entry| entry.declaration.tool.at(self.endpoint) && entry.offered(&offer);
         self.app.operations.iter().filter(at)
+    }
+
+    /// The operation of that tool, if this caller may call it here.
+    fn offered(&self, tool: &str) -> Option<&Entry> {
+        self.app.operations.tool(self.endpoint, tool).filter(|entry| entry.offered(&self.offer()))
     }
 
     fn tool(&self, entry: &Entry) -> Value {
@@ -95,7 +101,7 @@ impl Agent {
         if entry.declaration.scope == Scope::Playbook {
             let playbook = match &self.playbook {
                 Some(playbook) => playbook.id.clone(),
-                None => named(&mut arguments)?,
+                None => named(&mut arguments).map_err(|issue| with_others(issue, entry, &arguments))?,
             };
             admission::playbook(entry, &mut context, &playbook).await?;
         }
@@ -111,16 +117,23 @@ impl Agent {
 }
 
 /// Takes the playbook out of the arguments of `/mcp`.
-fn named(arguments: &mut Map<String, Value>) -> Result<String, Problem> {
+fn named(arguments: &mut Map<String, Value>) -> Result<String, Issue> {
+    let issue = |detail: String| Err(Issue::new("/playbook", detail));
     match arguments.remove("playbook") {
-        None => Err(Problem::invalid("/playbook", "is required and missing")),
+        None => issue("is required and missing".into()),
         Some(Value::String(id)) if playbooks::is_id(&id) => Ok(id),
-        Some(Value::String(_)) => Err(Problem::invalid(
-            "/playbook",
-            "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter",
-        )),
-        Some(_) => Err(Problem::invalid("/playbook", "must be text")),
+        Some(Value::String(_)) => issue(pattern_words(playbooks::ID_PATTERN)),
+        Some(_) => issue("must be text".into()),
     }
+}
+
+/// The fault of the playbook's name and those of the other arguments, all at once.
+fn with_others(issue: Issue, entry: &Entry, arguments: &Map<String, Value>) -> Problem {
+    let mut issues = vec![issue];
+    if let Err(others) = entry.input.check(&Value::Object(arguments.clone())) {
+        issues.extend_from_slice(others.issues());
+    }
+    Problem::invalid_all(issues)
 }
 
 impl Service for Agent {
@@ -150,6 +163,10 @@ impl Service for Agent {
         self.listed().map(|entry| Json::of(&self.tool(entry))).collect()
     }
 
+    fn pace(&self, tool: &str) -> Result<(), Problem> {
+        self.offered(tool).map_or(Ok(()), |entry| admission::pace(&self.app, entry, &self.caller))
+    }
+
     async fn call(
         &self,
         name: &str,
@@ -160,8 +177,7 @@ impl Service for Agent {
         if request.request_state.is_some() {
             return Err(RpcError::invalid_params("The request state is not valid here. Make the call anew."));
         }
-        let entry = self.app.operations.tool(self.endpoint, name).filter(|entry| entry.offered(&self.offer()));
-        let Some(entry) = entry else { return Err(RpcError::unknown_tool(name)) };
+        let Some(entry) = self.offered(name) else { return Err(RpcError::unknown_tool(name)) };
         match self.run(entry, arguments).await {
             Ok(result) => Ok(result),
             // The stop cuts the work too, and either may be noticed first: the caller hears one thing of it.

@@ -28,7 +28,7 @@ mod wire;
 pub use agent::{Agent, endpoint_playbook};
 pub use revision::{Era, Revision};
 pub use rpc::RpcError;
-pub use serve::{admit, serve, serve_request};
+pub use serve::{admit, serve};
 pub use service::{
     CallRequest, CallResult, Capabilities, Content, InputRequired, Json, PromptMessages, ServerInfo, Service,
 };

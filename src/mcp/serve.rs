@@ -9,9 +9,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::CONTENT_LENGTH;
-use http::{Method as HttpMethod, Request, Response, StatusCode, request::Parts};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::time::timeout;
+use http::{Method as HttpMethod, Response, StatusCode, request::Parts};
 
 use super::message::{self, Refused};
 use super::methods::{self, Method};
@@ -22,37 +20,7 @@ use super::stream::{Answering, Work};
 use super::{MAX_BODY_BYTES, Stopping, agreement, media, wire};
 use crate::error::{Problem, Reason};
 
-/// How long a body may take to arrive.
-const BODY_WITHIN: Duration = Duration::from_secs(30);
-
-/// Reads the body of a request and serves it, in the order of `mcp.md` 2.3: a request whose headers are refused is
-/// refused before its body is read.
-pub async fn serve_request<S: Service>(
-    service: S,
-    request: Request<Body>,
-    stopping: &Stopping,
-    heartbeat: Duration,
-) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    if let Err(problem) = admit(&parts) {
-        return wire::problem_response(&problem);
-    }
-    let read = match timeout(BODY_WITHIN, Limited::new(body, MAX_BODY_BYTES).collect()).await {
-        Ok(Ok(read)) => read.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return wire::problem_response(&too_large()),
-        Ok(Err(_)) => {
-            let problem = Problem::new(Reason::BadRequest, "The body could not be read to its end.");
-            return wire::problem_response(&problem);
-        }
-        Err(_) => {
-            let problem = Problem::new(Reason::BadRequest, "The body took longer than 30 seconds to arrive.");
-            return wire::problem_response(&problem);
-        }
-    };
-    handle(service, &parts, &read, stopping, heartbeat).await
-}
-
-/// Serves a request whose body was read.
+/// Serves a request that [`admit`] let through, whose body was read.
 pub async fn serve<S: Service>(
     service: S,
     parts: &Parts,
@@ -60,14 +28,22 @@ pub async fn serve<S: Service>(
     stopping: &Stopping,
     heartbeat: Duration,
 ) -> Response<Body> {
-    let admitted = admit(parts).and_then(|()| {
-        let fits = body.len() <= MAX_BODY_BYTES;
-        fits.then_some(()).ok_or_else(too_large)
-    });
-    match admitted {
-        Ok(()) => handle(service, parts, &body, stopping, heartbeat).await,
-        Err(problem) => wire::problem_response(&problem),
-    }
+    let (message, method, agreement) = match check(&service, parts, &body) {
+        Checked::Handle(message, method, agreement) => (message, method, agreement),
+        Checked::Notified => return wire::accepted(),
+        Checked::Refused(status, refused) => return wire::refusal(status, &refused),
+        Checked::Paced(problem) => return wire::problem_response(&problem),
+    };
+    // The message holds what it needs of it.
+    drop(body);
+    let id = message.id.clone().unwrap_or_default();
+    let mut work = guarded(service, method, agreement, message, id.clone());
+    // Most answers need no waiting: asked once, they are one frame, with no timer and nothing to watch.
+    let first = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+    wire::stream_response(match first {
+        Poll::Ready(event) => Body::from(event),
+        Poll::Pending => Body::new(Answering::new(work, id, stopping, heartbeat)),
+    })
 }
 
 /// Step 5, as far as the headers tell: method, `Accept`, `Content-Type` and a length that is too large already.
@@ -104,6 +80,7 @@ enum Checked {
     Handle(message::Message, Method, agreement::Agreement),
     Notified,
     Refused(StatusCode, Refused),
+    Paced(Problem),
 }
 
 /// Steps 6 to 9.
@@ -125,7 +102,10 @@ fn check<S: Service>(service: &S, parts: &Parts, body: &[u8]) -> Checked {
     }
     match Method::known(&message.method, agreement.era, service.capabilities()) {
         Some(method) => match undeclared(service, method, agreement.era, &message) {
-            None => Checked::Handle(message, method, agreement),
+            None => match paced(service, method, &message) {
+                Ok(()) => Checked::Handle(message, method, agreement),
+                Err(problem) => Checked::Paced(problem),
+            },
             Some(error) => refuse(StatusCode::BAD_REQUEST, message.id, error),
         },
         None => {
@@ -139,6 +119,14 @@ fn check<S: Service>(service: &S, parts: &Parts, body: &[u8]) -> Checked {
     }
 }
 
+/// Whether a tool may be called at this pace.
+fn paced<S: Service>(service: &S, method: Method, message: &message::Message) -> Result<(), Problem> {
+    match message.params.get("name").and_then(serde_json::Value::as_str) {
+        Some(tool) if method == Method::CallTool => service.pace(tool),
+        _ => Ok(()),
+    }
+}
+
 /// The error of a tool that needs more of its client than the client declares.
 fn undeclared<S: Service>(service: &S, method: Method, era: Era, message: &message::Message) -> Option<RpcError> {
     if (method, era) != (Method::CallTool, Era::Modern) {
@@ -147,28 +135,6 @@ fn undeclared<S: Service>(service: &S, method: Method, era: Era, message: &messa
     let needed = service.needed_capability(message.params.get("name")?.as_str()?)?;
     let declared = message.meta()?.get(agreement::META_CAPABILITIES)?;
     declared.get(needed).is_none().then(|| RpcError::missing_capability(needed))
-}
-
-async fn handle<S: Service>(
-    service: S,
-    parts: &Parts,
-    body: &[u8],
-    stopping: &Stopping,
-    heartbeat: Duration,
-) -> Response<Body> {
-    let (message, method, agreement) = match check(&service, parts, body) {
-        Checked::Handle(message, method, agreement) => (message, method, agreement),
-        Checked::Notified => return wire::accepted(),
-        Checked::Refused(status, refused) => return wire::refusal(status, &refused),
-    };
-    let id = message.id.clone().unwrap_or_default();
-    let mut work = guarded(service, method, agreement, message, id.clone());
-    // Most answers need no waiting: asked once, they are one frame, with no timer and nothing to watch.
-    let first = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
-    wire::stream_response(match first {
-        Poll::Ready(event) => Body::from(event),
-        Poll::Pending => Body::new(Answering::new(work, id, stopping, heartbeat)),
-    })
 }
 
 /// The work on an answer, in which even a panic becomes an error the client reads.

@@ -36,6 +36,11 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
+    /// Refuses a call that comes too soon after others, before it is handled.
+    fn pace(&self, _tool: &str) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// Calls a tool. One that is not among [`Service::tools`] is [`RpcError::unknown_tool`].
     fn call(
         &self,

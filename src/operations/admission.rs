@@ -67,6 +67,14 @@ pub fn permission(entry: &Entry, caller: &Caller) -> Result<()> {
     Err(Problem::forbidden(format!("This needs {needed}, which this credential does not have.")))
 }
 
+/// Operations that call a tool live, which callers do at a pace of its own (`identity.md` 12).
+const PACED: [&str; 2] = ["execute", "execute_tool"];
+
+/// A live call must keep to its pace.
+pub fn pace(app: &App, entry: &Entry, caller: &Caller) -> Result<()> {
+    if PACED.contains(&entry.declaration.name) { app.limits.execute(caller) } else { Ok(()) }
+}
+
 /// Why no wider grant would help this caller, in words; nothing where one would.
 fn in_the_way(caller: &Caller, permissions: &[Permission]) -> Option<String> {
     if caller.could(permissions) {
@@ -148,6 +156,13 @@ pub async fn playbook(entry: &Entry, context: &mut Context, playbook: &str) -> R
     }
     playbook.clone_into(&mut context.playbook);
     Ok(())
+}
+
+/// The playbook in the path of an org's operation: within reach, and such as there can be. It is never echoed.
+pub fn path_playbook(context: &Context, path: &Map<String, Value>) -> Result<()> {
+    let Some(playbook) = path.get("playbook").and_then(Value::as_str) else { return Ok(()) };
+    reach(&context.caller, playbook)?;
+    if playbooks::is_id(playbook) { Ok(()) } else { Err(playbooks::unknown()) }
 }
 
 /// The playbook an org's operation names in its input must be within reach, before anything tells whether it exists.

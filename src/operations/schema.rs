@@ -2,16 +2,34 @@
 //!
 //! An input schema is flat enough for every client: no `$ref`, no combinators (`mcp.md` 6.1).
 
+use std::collections::BTreeMap;
+
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::words::cut;
+use super::connections::remove_connection;
+use super::history::get_event;
+use super::tool_servers::execute;
+use crate::connections::input;
 use crate::error::{Issue, MAX_ISSUES, Problem, Result};
+use crate::playbooks;
 
 /// The most characters of a name that a refusal repeats.
 const LONGEST_POINTER: usize = 256;
+
+/// Forms that texts of our inputs have, and the words for a text that has another.
+const FORMS: [(&str, &str); 8] = [
+    (playbooks::ID_PATTERN, "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter"),
+    (playbooks::NOT_BLANK, "must not be blank"),
+    (input::NAME_PATTERN, "must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter"),
+    (input::TOOL_PATTERN, "must be 1 to 128 letters, digits and the signs _ - . alone"),
+    (input::TOKEN_PATTERN, "must be letters, digits and the signs !#$%&'*+.^_|~- alone"),
+    (remove_connection::ID_PATTERN, "must be the id of a connection, as list_connections shows it"),
+    (get_event::ID_PATTERN, "must be the id of an event, as list_playbook_events shows it"),
+    (execute::KEY_PATTERN, "must be 1 to 128 visible ASCII characters"),
+];
 
 /// An input's schema and its checker.
 pub struct InputSchema {
@@ -45,9 +63,15 @@ impl InputSchema {
     pub fn check(&self, input: &Value) -> Result<()> {
         let mut issues: Vec<Issue> = Vec::new();
         if !self.checker.is_valid(input) {
+            // What is of the wrong type or empty fits no list and no form either, which nobody needs to be told.
+            let mut enough: BTreeMap<String, String> = BTreeMap::new();
             for error in self.checker.iter_errors(input).take(MAX_ISSUES) {
                 issues_of(&error, &mut issues);
+                if let (true, Some(issue)) = (says_enough(error.kind()), issues.last()) {
+                    enough.insert(issue.pointer.clone(), issue.detail.clone());
+                }
             }
+            issues.retain(|issue| enough.get(&issue.pointer).is_none_or(|detail| *detail == issue.detail));
         }
         storable(&self.schema, input, "", &mut issues);
         if issues.is_empty() { Ok(()) } else { Err(Problem::invalid_all(issues)) }
@@ -70,10 +94,14 @@ fn storable(schema: &Value, value: &Value, at: &str, issues: &mut Vec<Issue>) {
             }
         }
         Value::Object(members) => {
+            let further = schema.get("additionalProperties").filter(|further| further.is_object());
             for (name, inner) in members {
-                if let Some(field) = schema["properties"].get(name) {
-                    storable(field, inner, &format!("{at}/{}", escape(name)), issues);
+                let Some(field) = schema["properties"].get(name).or(further) else { continue };
+                let at = format!("{at}/{}", shortened(&escape(name)));
+                if name.contains('\0') {
+                    issues.push(Issue::new(at.as_str(), "must not hold the character NUL in its name"));
                 }
+                storable(field, inner, &at, issues);
             }
         }
         _ => {}
@@ -168,7 +196,7 @@ fn drop_null(object: &mut Map<String, Value>) {
 
 /// The words for what a checker found, wherever it checked.
 pub fn issues_of(error: &jsonschema::ValidationError<'_>, issues: &mut Vec<Issue>) {
-    let at = cut(&error.instance_path().to_string(), LONGEST_POINTER);
+    let at = shortened(&error.instance_path().to_string());
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
@@ -177,11 +205,23 @@ pub fn issues_of(error: &jsonschema::ValidationError<'_>, issues: &mut Vec<Issue
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
             for name in unexpected {
-                issues.push(Issue::new(format!("{at}/{}", cut(&escape(name), LONGEST_POINTER)), "is not a field here"));
+                issues.push(Issue::new(format!("{at}/{}", shortened(&escape(name))), "is not a field here"));
             }
         }
         kind => issues.push(Issue::new(at, words(kind))),
     }
+}
+
+/// A pointer as it is told: itself, unless somebody chose a name to be repeated at length.
+fn shortened(pointer: &str) -> String {
+    match pointer.char_indices().nth(LONGEST_POINTER) {
+        Some((end, _)) => format!("{}…", &pointer[..end]),
+        None => pointer.to_owned(),
+    }
+}
+
+const fn says_enough(kind: &ValidationErrorKind) -> bool {
+    matches!(kind, ValidationErrorKind::Type { .. } | ValidationErrorKind::MinLength { limit: 1 })
 }
 
 /// A member's name as a part of a JSON Pointer (RFC 6901, section 3).
@@ -206,7 +246,7 @@ fn words(kind: &ValidationErrorKind) -> String {
         ValidationErrorKind::MaxProperties { limit } => format!("must have at most {limit} members"),
         ValidationErrorKind::MinProperties { limit } => format!("must have at least {limit} members"),
         ValidationErrorKind::UniqueItems => "must not hold the same item twice".into(),
-        ValidationErrorKind::Format { format } => format!("must be a {format}"),
+        ValidationErrorKind::Format { format } => format_words(format),
         ValidationErrorKind::Pattern { pattern } => pattern_words(pattern),
         ValidationErrorKind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
@@ -218,11 +258,18 @@ fn words(kind: &ValidationErrorKind) -> String {
     }
 }
 
-fn pattern_words(pattern: &str) -> String {
-    if pattern == crate::playbooks::ID_PATTERN {
-        return "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter".into();
+/// The words for a text that does not have the form of `pattern`.
+pub fn pattern_words(pattern: &str) -> String {
+    let known = FORMS.iter().find(|(form, _)| *form == pattern);
+    known.map_or_else(|| format!("must match the pattern {pattern}"), |(_, words)| (*words).to_owned())
+}
+
+fn format_words(format: &str) -> String {
+    match format {
+        "uuid" => "must be a UUID".into(),
+        "date-time" => "must be an instant in ISO 8601 with its offset, such as 2026-10-01T09:30:00Z".into(),
+        other => format!("must have the format {other}"),
     }
-    format!("must match the pattern {pattern}")
 }
 
 fn types(kind: &TypeKind) -> String {

@@ -14,6 +14,8 @@ use crate::{on_connection, on_pool};
 
 /// What a playbook's id looks like: 3 to 48 lowercase letters, digits and hyphens, beginning with a letter.
 pub const ID_PATTERN: &str = "^[a-z][a-z0-9-]{2,47}$";
+/// The rule of a name beside its length: it is not blank.
+pub const NOT_BLANK: &str = r"\S";
 
 /// Whether `text` has the form of a playbook's id.
 pub fn is_id(text: &str) -> bool {
@@ -133,6 +135,20 @@ pub fn retired() -> Problem {
         "The playbook is retired for good: its history stays readable, but nothing in it changes.",
     )
 }
+
+/// What [`check_active`] asks, as a condition of a statement whose parameters `$org` and `$playbook` name the playbook.
+macro_rules! is_active {
+    ($org:literal, $playbook:literal) => {
+        concat!(
+            "EXISTS (SELECT 1 FROM playbooks WHERE org = ",
+            $org,
+            " AND id = ",
+            $playbook,
+            " AND status = 'active')"
+        )
+    };
+}
+pub(crate) use is_active;
 
 /// Refuses a write in a playbook that is not there or is retired, as the transaction of `connection` sees it: what was
 /// seen before it began may have changed since.

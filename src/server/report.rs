@@ -37,6 +37,7 @@ pub(super) fn started(app: &App) {
     tracing::info!(database = database(settings), "the ledger is open");
     providers(app);
     rules(settings);
+    limits(settings);
     match settings.access() {
         Access::Local => tracing::warn!(
             account = app.access.local_caller().map(|caller| caller.name().to_owned()),
@@ -75,6 +76,24 @@ fn providers(app: &App) {
         }
     }
     tracing::info!(count = offered.len(), names = offered.join(", "), "providers offered");
+}
+
+/// How much anybody may ask.
+fn limits(settings: &Settings) {
+    let limits = &settings.limits;
+    let proxies: Vec<String> = limits.trusted_proxies.iter().map(ToString::to_string).collect();
+    if settings.access() == Access::Local {
+        tracing::info!(streams = limits.streams, "limits in force: local mode has no others");
+        return;
+    }
+    tracing::info!(
+        caller = %limits.caller,
+        anonymous = %limits.anonymous,
+        execute = %limits.execute,
+        streams = limits.streams,
+        trusted_proxies = proxies.join(", "),
+        "limits in force"
+    );
 }
 
 /// The operator's rules and tool servers.

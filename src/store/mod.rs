@@ -4,8 +4,11 @@
 //! many callers share one commit. Nothing here knows what is stored: the rooms own their tables. Only the ledger, and
 //! named housekeeping, may write.
 
+mod connection;
+mod lock;
 mod migrations;
 pub mod page;
+mod transaction;
 mod wake;
 mod writer;
 
@@ -16,8 +19,10 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
 
+pub use connection::{Connection, On, Statement};
+pub use lock::Lock;
 pub use wake::Wake;
-pub use writer::{Connection, Work};
+pub use writer::Work;
 
 use crate::error::{Problem, Result};
 
@@ -39,12 +44,12 @@ macro_rules! on_pool {
 #[macro_export]
 macro_rules! on_connection {
     ($connection:expr, $inner:ident => $body:expr) => {
-        match $connection {
-            $crate::store::Connection::Sqlite(held) => {
-                let $inner = &mut **held;
+        match &mut $connection.on {
+            $crate::store::On::Sqlite(held) => {
+                let $inner = held;
                 $body
             }
-            $crate::store::Connection::Postgres(held) => {
+            $crate::store::On::Postgres(held) => {
                 let $inner = &mut **held;
                 $body
             }
@@ -134,16 +139,20 @@ impl Store {
     }
 }
 
-async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
+/// The file of a SQLite address, in a folder that is there.
+fn sqlite_file(url: &str) -> Result<SqliteConnectOptions, OpenError> {
     let options = SqliteConnectOptions::from_str(url)
         .map_err(|_| OpenError("DATABASE_URL is no SQLite address: expected sqlite:<file>".into()))?;
-    let file = options.get_filename().to_path_buf();
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+    if let Some(folder) = options.get_filename().parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .map_err(|error| OpenError(format!("the folder of the database could not be made: {error}")))?;
     }
+    Ok(options)
+}
+
+async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
     // FULL: an answered request survives a power cut (decision D48); group commit pays for it.
-    let options = options
+    let options = sqlite_file(url)?
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
@@ -161,7 +170,7 @@ async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
         .connect_with(options)
         .await
         .map_err(failed)?;
-    let wake = Wake::new();
+    let wake = Wake::alone();
     let writer = writer::Writer::sqlite(write, wake.clone());
     Ok(Store { pool: Pool::Sqlite(read), writer, wake })
 }
@@ -186,8 +195,7 @@ async fn open_postgres(url: &str) -> Result<Store, OpenError> {
         .connect_with(options)
         .await
         .map_err(|error| OpenError(format!("PostgreSQL at {place} could not be reached: {error}")))?;
-    let wake = Wake::new();
-    wake.listen(pool.clone());
+    let wake = Wake::with_others(&pool);
     let writer = writer::Writer::postgres(pool.clone(), wake.clone());
     Ok(Store { pool: Pool::Postgres(pool), writer, wake })
 }

@@ -7,23 +7,17 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use sqlx::pool::PoolConnection;
-use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
+use sqlx::{PgPool, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
 
-use super::wake::{CHANNEL, Wake};
+use super::connection::Connection;
+use super::transaction::commit;
+use super::wake::Wake;
 use crate::error::{Problem, Result};
-use crate::on_connection;
 
-/// How long a transaction may take to begin, its org's lock among it, and a connection to close.
-const OPEN_WITHIN: Duration = Duration::from_secs(10);
-/// How long the statements of a group, and its commit, may take.
-const WORK_WITHIN: Duration = Duration::from_secs(30);
 /// The most writes that share one commit.
 const GROUP: usize = 128;
 /// PostgreSQL lanes of one server.
@@ -31,25 +25,17 @@ const LANES: usize = 4;
 /// Writes that may wait in a lane before callers wait to queue.
 const QUEUE: usize = 4_096;
 
-/// The connection of a write in progress.
-pub enum Connection {
-    /// Of the one SQLite writer.
-    Sqlite(PoolConnection<Sqlite>),
-    /// Of a PostgreSQL lane.
-    Postgres(PoolConnection<Postgres>),
-}
-
 /// What a write does: statements only, never anything that waits for the network.
 pub type Work<T> = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T>> + Send>;
 
 /// Answers the caller, once the commit stands (`None`) or failed.
-type Finish = Box<dyn FnOnce(Option<Problem>) + Send>;
+pub(super) type Finish = Box<dyn FnOnce(Option<Problem>) + Send>;
 /// Does the work and says whether to keep it.
-type Run = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, (bool, Finish)> + Send>;
+pub(super) type Run = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, (bool, Finish)> + Send>;
 
-struct Job {
-    org: Arc<str>,
-    run: Run,
+pub(super) struct Job {
+    pub(super) org: Arc<str>,
+    pub(super) run: Run,
 }
 
 enum Message {
@@ -67,7 +53,8 @@ struct Lane {
     messages: mpsc::Sender<Message>,
 }
 
-enum Source {
+/// Where connections come from.
+pub(super) enum Source {
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
@@ -173,7 +160,7 @@ async fn serve(source: Source, mut waiting: mpsc::Receiver<Message>, wake: Wake)
             }
         };
         for org in orgs {
-            wake.tell(&org);
+            wake.announce(&org);
         }
         // Where the transaction could not begin there is nothing to finish: dropping the jobs told each caller.
         for finish in finishes {
@@ -204,122 +191,4 @@ fn gather(
         }
     }
     group
-}
-
-/// Makes a group of writes in one transaction; gives the connection back for the next one.
-async fn commit(
-    source: &Source,
-    held: Option<Connection>,
-    group: Vec<Job>,
-    finishes: &mut Vec<Finish>,
-) -> Result<Connection, sqlx::Error> {
-    let mut connection = begin(source, held, &group[0].org).await?;
-    let end = match within(WORK_WITHIN, work(&mut connection, group, finishes)).await {
-        Ok(end) => end,
-        Err(error) => {
-            // Nothing of it was kept, and each caller is told so by the drop of its answer.
-            finishes.clear();
-            abandon(connection);
-            return Err(error);
-        }
-    };
-    match within(WORK_WITHIN, statement(&mut connection, end)).await {
-        Ok(()) => Ok(connection),
-        Err(error) => {
-            abandon(connection);
-            Err(error)
-        }
-    }
-}
-
-/// A database that stopped answering must not hold a lane, and every org of it, for as long as TCP waits.
-async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
-    timeout(limit, work).await.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut))
-}
-
-async fn begin(source: &Source, held: Option<Connection>, org: &str) -> Result<Connection, sqlx::Error> {
-    if let Some(mut connection) = held {
-        match open(&mut connection, org).await {
-            Ok(()) => return Ok(connection),
-            // The database may have been restarted since. Nothing was begun, so a new connection may try.
-            Err(_) => abandon(connection),
-        }
-    }
-    let mut connection = match source {
-        Source::Sqlite(pool) => Connection::Sqlite(pool.acquire().await?),
-        Source::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
-    };
-    match open(&mut connection, org).await {
-        Ok(()) => Ok(connection),
-        Err(error) => {
-            // A transaction may be open on it: it must not go back to the pool.
-            abandon(connection);
-            Err(error)
-        }
-    }
-}
-
-async fn open(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error> {
-    within(OPEN_WITHIN, take(connection, org)).await
-}
-
-async fn take(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error> {
-    let Connection::Postgres(held) = connection else { return statement(connection, "BEGIN IMMEDIATE").await };
-    sqlx::query("BEGIN").execute(&mut **held).await?;
-    // The update changes nothing but takes the row's lock, made here when the org is new.
-    sqlx::query(
-        "WITH taken AS (INSERT INTO ledger_locks (org) VALUES ($1) \
-         ON CONFLICT (org) DO UPDATE SET org = ledger_locks.org RETURNING org) \
-         SELECT pg_notify($2, org) FROM taken",
-    )
-    .bind(org)
-    .bind(CHANNEL)
-    .execute(&mut **held)
-    .await
-    .map(|_| ())
-}
-
-/// Does the work of a group, each write in a savepoint of its own where there are several; says how to end it.
-async fn work(
-    connection: &mut Connection,
-    group: Vec<Job>,
-    finishes: &mut Vec<Finish>,
-) -> Result<&'static str, sqlx::Error> {
-    // On PostgreSQL an error that a write swallowed would make COMMIT a silent rollback; releasing a savepoint tells.
-    let alone = group.len() == 1 && matches!(connection, Connection::Sqlite(_));
-    let mut end = "COMMIT";
-    for job in group {
-        if !alone {
-            statement(connection, "SAVEPOINT work").await?;
-        }
-        let (keep, finish) = (job.run)(connection).await;
-        finishes.push(finish);
-        match (alone, keep) {
-            (true, true) => {}
-            (true, false) => end = "ROLLBACK",
-            (false, true) => statement(connection, "RELEASE SAVEPOINT work").await?,
-            (false, false) => {
-                statement(connection, "ROLLBACK TO SAVEPOINT work").await?;
-                statement(connection, "RELEASE SAVEPOINT work").await?;
-            }
-        }
-    }
-    Ok(end)
-}
-
-async fn statement(connection: &mut Connection, sql: &'static str) -> Result<(), sqlx::Error> {
-    on_connection!(connection, c => sqlx::query(sql).execute(c).await.map(|_| ()))
-}
-
-/// Gives up a connection whose transaction failed: it is closed, however long that takes, and not reused.
-fn abandon(connection: Connection) {
-    tokio::spawn(async move {
-        let closed = async {
-            match connection {
-                Connection::Sqlite(held) => held.close().await,
-                Connection::Postgres(held) => held.close().await,
-            }
-        };
-        let _ = timeout(OPEN_WITHIN, closed).await;
-    });
 }

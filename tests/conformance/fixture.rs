@@ -12,8 +12,10 @@ use axum::extract::Request;
 use axum::serve::ListenerExt;
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, Response, StatusCode};
+use playmaker::http::serve_mcp;
+use playmaker::limits::Bodies;
 use playmaker::mcp::{
-    CallRequest, CallResult, Capabilities, Json, PromptMessages, RpcError, ServerInfo, Service, Stopping, serve_request,
+    CallRequest, CallResult, Capabilities, Json, PromptMessages, RpcError, ServerInfo, Service, Stopping,
 };
 use serde_json::{Map, Value, json};
 
@@ -112,7 +114,7 @@ async fn endpoint(request: Request) -> Response<Body> {
         *refused.status_mut() = StatusCode::FORBIDDEN;
         return refused;
     }
-    serve_request(Fixture, request, &Stopping::new(), Duration::from_secs(5)).await
+    serve_mcp(Fixture, request, &Bodies::default(), &Stopping::new(), Duration::from_secs(5)).await
 }
 
 #[tokio::main]

@@ -10,7 +10,7 @@ use crate::support::services::project;
 ///
 /// Top to bottom as they are entered: `commands → server → app → {http, mcp, studio} → operations → the middle → ledger →
 /// store`. `app` and `operations` know each other: the list is part of the program, and an operation runs in it.
-const EDGES: [(&str, &[&str]); 20] = [
+const EDGES: [(&str, &[&str]); 21] = [
     (
         "commands",
         &["config", "connections", "demo", "identity", "lifecycle", "operations", "secrets", "server", "store"],
@@ -26,6 +26,7 @@ const EDGES: [(&str, &[&str]); 20] = [
             "identity",
             "ledger",
             "lifecycle",
+            "limits",
             "mcp",
             "operations",
             "secrets",
@@ -34,7 +35,7 @@ const EDGES: [(&str, &[&str]); 20] = [
             "tool_servers",
         ],
     ),
-    ("http", &["app", "config", "guides", "identity", "mcp", "operations", "studio"]),
+    ("http", &["app", "config", "guides", "identity", "limits", "mcp", "operations", "studio"]),
     ("mcp", &["app", "guides", "identity", "operations", "playbooks"]),
     ("studio", &[]),
     (
@@ -56,7 +57,8 @@ const EDGES: [(&str, &[&str]); 20] = [
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
-    ("identity", &["config", "ledger", "store"]),
+    ("limits", &["config", "identity"]),
+    ("identity", &["config", "egress", "ledger", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -70,7 +72,7 @@ const EDGES: [(&str, &[&str]); 20] = [
 const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
-const LIBRARIES: [(&str, &[&str]); 9] = [
+const LIBRARIES: [(&str, &[&str]); 10] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
@@ -80,6 +82,7 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     ("hyper", &["http", "mcp", "egress"]),
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
+    ("jsonwebtoken", &["identity"]),
     ("rmcp", &[]),
 ];
 

@@ -1,6 +1,7 @@
 //! Settings as an operator meets them: what is so by default, what is taken, and each line that stops the start.
 
 mod given;
+mod identity;
 mod refusals;
 
 use std::io;

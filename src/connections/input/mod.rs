@@ -22,6 +22,10 @@ use crate::error::{Issue, Problem, Result};
 
 /// What a server's or provider's name looks like.
 pub const NAME_PATTERN: &str = "^[a-z][a-z0-9-]{0,31}$";
+/// What a tool's name looks like.
+pub const TOOL_PATTERN: &str = "^[A-Za-z0-9_.-]{1,128}$";
+/// What the name of a header, parameter or cookie and a scheme look like (RFC 9110, section 5.6.2, without the back-quote).
+pub const TOKEN_PATTERN: &str = r"^[A-Za-z0-9!#$%&'*+.^_|~-]+$";
 
 /// What is asked for.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -29,9 +33,10 @@ pub const NAME_PATTERN: &str = "^[a-z][a-z0-9-]{0,31}$";
 pub struct Asked {
     /// A provider by its name, as search lists it. With it go placeholders, and where wanted name, credential with its
     /// kind alone, and entry with playbooks, allowed and record_content.
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(regex(pattern = NAME_PATTERN))]
     pub provider: Option<String>,
-    /// The value of each placeholder the provider takes.
+    /// The value of each placeholder the provider takes, at most 16 of 256 characters.
+    #[schemars(extend("maxProperties" = 16, "additionalProperties" = { "type": "string", "maxLength": 256 }))]
     pub placeholders: Option<BTreeMap<String, String>>,
     /// What functions write before the slash: 1 to 32 lowercase letters, digits and hyphens, beginning with a letter.
     /// Needed for a server given by hand; the provider's name when left out.
@@ -57,16 +62,16 @@ pub struct AskedEntry {
     #[schemars(length(min = 1, max = 2048))]
     pub document: Option<String>,
     /// openapi only, instead of document: its text, JSON or YAML, at most 512 KiB.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1, max = 524_288))]
     pub document_source: Option<String>,
-    /// Fixed headers without secrets, at most 16.
-    #[schemars(extend("maxProperties" = 16))]
+    /// Fixed headers without secrets, at most 16 of 1,024 characters.
+    #[schemars(extend("maxProperties" = 16, "additionalProperties" = { "type": "string", "maxLength": 1024 }))]
     pub headers: Option<BTreeMap<String, String>>,
     /// The playbooks that may use it, 1 to 100; every one when left out.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = 100), inner(regex(pattern = crate::playbooks::ID_PATTERN)))]
     pub playbooks: Option<Vec<String>>,
     /// The tools that may be used, 1 to 256; every one when left out.
-    #[schemars(length(min = 1, max = 256))]
+    #[schemars(length(min = 1, max = 256), inner(regex(pattern = TOOL_PATTERN)))]
     pub allowed: Option<Vec<String>>,
     /// Whether arguments and answers are kept whole in the history; true when left out.
     pub record_content: Option<bool>,
@@ -80,19 +85,25 @@ pub struct AskedCredential {
     /// issuer. authorization: a provider's way by which the person signs in there.
     pub kind: CredentialKind,
     /// reference: the variable of the server.
+    #[schemars(length(min = 1, max = 128))]
     pub variable: Option<String>,
     /// reference and secret: the header, query parameter or cookie it goes into.
+    #[schemars(length(min = 1, max = 64), regex(pattern = TOKEN_PATTERN))]
     pub name: Option<String>,
     /// reference and secret: where it goes.
     #[serde(rename = "in")]
     pub place: Option<ValueIn>,
     /// reference and secret in a header: the word before the value, such as Bearer.
+    #[schemars(length(min = 1, max = 32), regex(pattern = TOKEN_PATTERN))]
     pub scheme: Option<String>,
     /// client_credentials: the issuer's address.
+    #[schemars(length(min = 1, max = 2048))]
     pub issuer: Option<String>,
     /// client_credentials: the client's id; given on the page when left out.
+    #[schemars(length(min = 1, max = 512))]
     pub client_id: Option<String>,
     /// client_credentials: the scopes asked for.
+    #[schemars(length(min = 1, max = 1000))]
     pub scope: Option<String>,
 }
 

@@ -110,7 +110,8 @@ impl Check<'_> {
     fn placeholders(&mut self, given: Option<BTreeMap<String, String>>) -> Map<String, Value> {
         let given = given.unwrap_or_default();
         for (name, value) in &given {
-            self.text(&format!("/placeholders/{name}"), value, LookPlace::Placeholder);
+            let pointer = format!("/placeholders/{}", name.replace('~', "~0").replace('/', "~1"));
+            self.text(&pointer, value, LookPlace::Placeholder);
         }
         given.into_iter().map(|(name, value)| (name, value.into())).collect()
     }

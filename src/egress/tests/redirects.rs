@@ -74,6 +74,24 @@ async fn hops_to_other_places_are_refused_without_a_socket() {
 }
 
 #[tokio::test]
+async fn a_hop_to_another_port_is_refused_where_the_origin_has_to_stay() {
+    let silent = Silent::new();
+    let elsewhere = format!("http://127.0.0.1:{}/", silent.port());
+    let served = Served::new(move |head| match head.split(' ').nth(1) {
+        Some("/0") => to("/1"),
+        _ => to(&elsewhere),
+    })
+    .await;
+    let mut request = asking(&served.url("/0"));
+    request.redirects = Redirects::SameOrigin(3);
+    assert_eq!(refused(sent(request.clone()).await), "redirect_origin");
+    assert_eq!(served.count(), 2);
+    request.redirects = Redirects::SameOrigin(0);
+    assert_eq!(refused(sent(request).await), "redirects");
+    silent.stays_silent();
+}
+
+#[tokio::test]
 async fn a_post_is_never_redirected() {
     let served = Served::new(|_| to("/again")).await;
     let mut request = asking(&served.url("/"));

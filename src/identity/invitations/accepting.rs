@@ -102,7 +102,7 @@ pub async fn accept(
         "playbooks": members::playbooks_value(&membership.playbooks),
         "invitation": invitation.id,
     });
-    let event = Event::audit(format!("members/{}", person.caller_id()), "member_joined", actor, facts);
+    let event = Event::audit(format!("members/{}", person.id), "member_joined", actor, facts);
     Ok((membership, event.about(person.name.as_str())))
 }
 

@@ -173,5 +173,5 @@ async fn event(
     facts: serde_json::Value,
 ) -> Result<Event> {
     let name = people::one(connection, person).await?.map(|person| person.name).unwrap_or_default();
-    Ok(Event::audit(format!("members/{}{person}", crate::identity::caller::PERSON), kind, actor, facts).about(name))
+    Ok(Event::audit(format!("members/{person}"), kind, actor, facts).about(name))
 }

@@ -8,11 +8,13 @@ use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::json;
 
 use super::Probe;
-use crate::mcp::{Stopping, serve_request};
+use crate::http::serve_mcp;
+use crate::limits::Bodies;
+use crate::mcp::Stopping;
 
 async fn listen() -> String {
     let endpoint = |request: axum::extract::Request| async move {
-        serve_request(Probe::default(), request, &Stopping::new(), Duration::from_secs(5)).await
+        serve_mcp(Probe::default(), request, &Bodies::default(), &Stopping::new(), Duration::from_secs(5)).await
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

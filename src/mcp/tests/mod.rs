@@ -13,16 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
-use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use serde_json::{Map, Value, json};
 
 use super::{
     CallRequest, CallResult, Capabilities, Content, InputRequired, Json, PromptMessages, RpcError, ServerInfo, Service,
-    Stopping, serve,
+    Stopping,
 };
 use crate::error::Problem;
+use crate::http::serve_mcp;
+use crate::limits::Bodies;
 
 /// A service with one tool for each way a call can go.
 #[derive(Clone, Default)]
@@ -185,8 +186,8 @@ impl Post {
         for (name, value) in self.headers {
             request = request.header(name, value);
         }
-        let (parts, ()) = request.body(()).unwrap().into_parts();
-        serve(service, &parts, Bytes::from(self.body), stopping, heartbeat).await
+        let request = request.body(Body::from(self.body)).unwrap();
+        serve_mcp(service, request, &Bodies::default(), stopping, heartbeat).await
     }
 
     /// Sends it and reads the whole answer.

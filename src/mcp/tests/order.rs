@@ -7,7 +7,9 @@ use http::Request;
 use serde_json::json;
 
 use super::{Post, Probe};
-use crate::mcp::{Stopping, serve_request};
+use crate::http::serve_mcp;
+use crate::limits::Bodies;
+use crate::mcp::Stopping;
 
 #[tokio::test]
 async fn both_kinds_of_answer_must_be_acceptable() {
@@ -65,7 +67,8 @@ async fn the_first_of_several_faults_is_told() {
 async fn only_post_is_served() {
     for method in ["GET", "DELETE", "PUT", "PATCH", "HEAD"] {
         let request = Request::builder().method(method).body(Body::empty()).unwrap();
-        let response = serve_request(Probe::default(), request, &Stopping::new(), Duration::from_secs(5)).await;
+        let response =
+            serve_mcp(Probe::default(), request, &Bodies::default(), &Stopping::new(), Duration::from_secs(5)).await;
         assert_eq!(response.status(), 405, "{method}");
         assert_eq!(response.headers()["allow"], "POST, OPTIONS");
         assert_eq!(response.headers()["content-type"], "application/problem+json");
@@ -79,7 +82,8 @@ async fn a_body_too_long_for_its_word_is_refused_while_it_comes() {
         .header("content-type", "application/json")
         .body(Body::from(vec![b' '; 1_048_577]))
         .unwrap();
-    let response = serve_request(Probe::default(), request, &Stopping::new(), Duration::from_secs(5)).await;
+    let response =
+        serve_mcp(Probe::default(), request, &Bodies::default(), &Stopping::new(), Duration::from_secs(5)).await;
     assert_eq!(response.status(), 413);
 }
 

@@ -11,7 +11,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Post, Probe};
-use crate::mcp::{STALLED_AFTER, Stopping, TakenWithin, serve_request};
+use crate::http::serve_mcp;
+use crate::limits::Bodies;
+use crate::mcp::{STALLED_AFTER, Stopping, TakenWithin};
 
 /// So short that a test need not wait, so long that work which is ready comes first.
 const SHORT: Duration = Duration::from_millis(1);
@@ -80,7 +82,7 @@ async fn a_connection_that_breaks_cancels_the_call_it_carries() {
     let service = probe.clone();
     let endpoint = move |request: axum::extract::Request| {
         let service = service.clone();
-        async move { serve_request(service, request, &Stopping::new(), Duration::from_secs(3600)).await }
+        async move { serve_mcp(service, request, &Bodies::default(), &Stopping::new(), Duration::from_secs(3600)).await }
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -9,6 +9,9 @@ use crate::identity::Permission;
 use crate::operations::words::quoted;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
 
+/// The rule of a connection's id.
+pub const ID_PATTERN: &str = "^conn_[0-9A-Za-z]{22}$";
+
 /// The operation.
 pub struct RemoveConnection;
 
@@ -17,7 +20,7 @@ pub struct RemoveConnection;
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The connection's id, as list_connections shows it.
-    #[schemars(regex(pattern = "^conn_[0-9A-Za-z]{22}$"))]
+    #[schemars(regex(pattern = ID_PATTERN))]
     id: String,
 }
 

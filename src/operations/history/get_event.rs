@@ -10,6 +10,9 @@ use crate::identity::Permission;
 use crate::operations::words::joined;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
 
+/// The rule of an event's id: a row's, or that of one step of a row.
+pub const ID_PATTERN: &str = "^[0-9a-f-]{36}(/[0-9]+)?$";
+
 /// The operation.
 pub struct GetEvent;
 
@@ -18,7 +21,7 @@ pub struct GetEvent;
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The id of an event, as list_playbook_events shows it.
-    #[schemars(regex(pattern = "^[0-9a-f-]{36}(/[0-9]+)?$"))]
+    #[schemars(regex(pattern = ID_PATTERN))]
     event_id: String,
 }
 

@@ -11,7 +11,8 @@ use super::{connected, opened, same_value, tried, usable, wrong_way};
 use crate::config::CredentialKind;
 use crate::connections::catalogue::{Kind, ValueIn, Way};
 use crate::connections::{Record, Status, View};
-use crate::error::{Problem, Reason, Result};
+use crate::error::{Issue, Problem, Reason, Result};
+use crate::operations::schema::escape;
 use crate::operations::words::quoted;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
 
@@ -62,13 +63,11 @@ impl Operation for GiveCredential {
         let Some(credential) = record.credential.as_ref().filter(|one| one.kind == CredentialKind::Secret) else {
             return Err(wrong_way("This connection takes no credential: approve it on the page instead."));
         };
+        let value = one_value(&context, record, &input, credential.place.unwrap_or(ValueIn::Header))?;
         if record.status == Status::Connected {
-            let value = one_value(&context, record, &input)?;
             same_value(&context, record, &value).await?;
             return Ok(crate::operations::connections::view(&context, record).await);
         }
-        let value = one_value(&context, record, &input)?;
-        check(&value, credential.place.unwrap_or(ValueIn::Header))?;
         let placed = context.app.connections.trial(credential, &value);
         let account = tried(&context, &input.link, record, placed.as_ref()).await?;
         connected(&context, record, Some(&value), account).await
@@ -79,67 +78,84 @@ impl Operation for GiveCredential {
     }
 }
 
-/// The one value that is kept: as given, or made of several the way the provider wants it.
-fn one_value(context: &Context, record: &Record, input: &Input) -> Result<Zeroizing<String>> {
-    let provider = record.provider.as_deref().and_then(|name| context.app.connections.catalogue().get(name));
-    let way = provider.and_then(|provider| provider.way(Kind::Secret));
-    match way.filter(|way| !way.fields.is_empty()) {
-        Some(way) => joined(way, input),
-        None => {
-            if input.values.is_some() {
-                return Err(Problem::invalid("/values", "is not asked for; give value"));
-            }
-            let given = input.value.as_ref().ok_or_else(|| Problem::invalid("/value", "is required and missing"))?;
-            let value = trimmed("/value", given)?;
-            if let Some(format) = way.and_then(|way| way.format.as_ref())
-                && !regex::Regex::new(format).is_ok_and(|format| format.is_match(&value))
-            {
-                return Err(Problem::invalid("/value", "does not have the form this service's credentials have"));
-            }
-            Ok(value)
-        }
-    }
-}
-
-fn joined(way: &Way, input: &Input) -> Result<Zeroizing<String>> {
-    let empty = BTreeMap::new();
-    let values = input.values.as_ref().unwrap_or(&empty);
-    let mut parts = Vec::new();
-    for field in &way.fields {
-        let pointer = format!("/values/{}", field.name);
-        let given = values.get(&field.name).ok_or_else(|| Problem::invalid(&pointer, "is required and missing"))?;
-        parts.push(trimmed(&pointer, given)?);
-    }
-    if let Some(other) = values.keys().find(|name| !way.fields.iter().any(|field| field.name == **name)) {
-        return Err(Problem::invalid(format!("/values/{other}"), "is not asked for"));
-    }
-    let text = Zeroizing::new(parts.iter().map(|part| part.as_str()).collect::<Vec<_>>().join(":"));
-    Ok(match way.encode {
-        Some(_) => Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(text.as_bytes())),
-        None => text,
-    })
-}
-
-fn trimmed(pointer: &str, given: &str) -> Result<Zeroizing<String>> {
-    let value = given.trim();
-    if value.is_empty() {
-        return Err(Problem::invalid(pointer, "must not be empty"));
-    }
-    if value.len() > MOST {
+/// The one value that is kept: as given, or made of several the way the provider wants it. Every fault at once.
+fn one_value(context: &Context, record: &Record, input: &Input, place: ValueIn) -> Result<Zeroizing<String>> {
+    let mut given = input.value.iter().chain(input.values.iter().flat_map(BTreeMap::values));
+    if given.any(|value| value.trim().len() > MOST) {
         return Err(Problem::new(Reason::ContentTooLarge, "The credential is over 8 KiB."));
     }
-    Ok(Zeroizing::new(value.to_owned()))
+    let provider = record.provider.as_deref().and_then(|name| context.app.connections.catalogue().get(name));
+    let way = provider.and_then(|provider| provider.way(Kind::Secret));
+    let mut issues = Vec::new();
+    let value = match way.filter(|way| !way.fields.is_empty()) {
+        Some(way) => joined(way, input, place, &mut issues),
+        None => {
+            if input.values.is_some() {
+                issues.push(Issue::new("/values", "is not asked for; give value"));
+            }
+            let value = match (&input.value, &input.values) {
+                // The words about values say already that value is missing.
+                (None, Some(_)) => "",
+                (given, _) => part("/value".into(), given.as_ref(), Some(place), &mut issues),
+            };
+            let format = way.and_then(|way| way.format.as_ref());
+            let fits = |format: &String| regex::Regex::new(format).is_ok_and(|format| format.is_match(value));
+            if issues.is_empty() && !format.is_none_or(fits) {
+                issues.push(Issue::new("/value", "does not have the form this service's credentials have"));
+            }
+            Zeroizing::new(value.to_owned())
+        }
+    };
+    if issues.is_empty() { Ok(value) } else { Err(Problem::invalid_all(issues)) }
+}
+
+fn joined(way: &Way, input: &Input, place: ValueIn, issues: &mut Vec<Issue>) -> Zeroizing<String> {
+    let empty = BTreeMap::new();
+    let values = input.values.as_ref().unwrap_or(&empty);
+    if input.value.is_some() {
+        issues.push(Issue::new("/value", "is not asked for; give values"));
+    }
+    for other in values.keys().filter(|name| !way.fields.iter().any(|field| field.name == **name)) {
+        issues.push(Issue::new(at(other), "is not asked for"));
+    }
+    // What is encoded may hold any character.
+    let place = way.encode.is_none().then_some(place);
+    let fields = way.fields.iter();
+    let parts: Vec<&str> = fields.map(|field| part(at(&field.name), values.get(&field.name), place, issues)).collect();
+    let text = Zeroizing::new(parts.join(":"));
+    match way.encode {
+        Some(_) => Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(text.as_bytes())),
+        None => text,
+    }
+}
+
+fn at(name: &str) -> String {
+    format!("/values/{}", escape(name))
+}
+
+/// One value without the white space around it; a fault of it goes to `issues`.
+fn part<'a>(
+    pointer: String,
+    given: Option<&'a Zeroizing<String>>,
+    place: Option<ValueIn>,
+    issues: &mut Vec<Issue>,
+) -> &'a str {
+    let value = given.map_or("", |given| given.trim());
+    let fault = match (given, place) {
+        (None, _) => "is required and missing",
+        _ if value.is_empty() => "must not be empty",
+        (_, Some(place)) if !fits(value, place) => "must be visible characters on one line, as the service gave it",
+        _ => return value,
+    };
+    issues.push(Issue::new(pointer, fault));
+    value
 }
 
 /// What may stand in a header or a cookie (RFC 9110, section 5.5; RFC 6265, section 4.1.1).
-fn check(value: &str, place: ValueIn) -> Result<()> {
-    let fits = value.bytes().all(|byte| match place {
+fn fits(value: &str, place: ValueIn) -> bool {
+    value.bytes().all(|byte| match place {
         ValueIn::Header => byte == b' ' || byte.is_ascii_graphic(),
         ValueIn::Cookie => byte.is_ascii_graphic() && !b"\",;\\".contains(&byte),
         ValueIn::Query => !byte.is_ascii_control(),
-    });
-    if fits {
-        return Ok(());
-    }
-    Err(Problem::invalid("/value", "must be visible characters on one line, as the service gave it"))
+    })
 }

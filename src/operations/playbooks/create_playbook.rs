@@ -21,7 +21,7 @@ pub struct Input {
     #[schemars(regex(pattern = playbooks::ID_PATTERN))]
     playbook: String,
     /// What people call it.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = 100), regex(pattern = playbooks::NOT_BLANK))]
     name: String,
     /// What it is for, in the person's words.
     #[serde(default)]

@@ -21,7 +21,7 @@ pub struct Input {
     #[schemars(regex(pattern = playbooks::ID_PATTERN))]
     playbook: String,
     /// The name it shall have.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = 100), regex(pattern = playbooks::NOT_BLANK))]
     name: String,
     /// The description it shall have.
     #[schemars(length(max = 2000))]

@@ -10,6 +10,9 @@ use crate::identity::Permission;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
 use crate::tool_servers::execute::{Answer, Call};
 
+/// The characters of an idempotency key.
+pub const KEY_PATTERN: &str = "^[!-~]+$";
+
 /// The operation.
 pub struct Execute;
 
@@ -28,7 +31,7 @@ pub struct Input {
     arguments: Map<String, Value>,
     /// A text of your own, 1 to 128 visible ASCII characters: the same call under the same key is made once within a day,
     /// and its answer is given again.
-    #[schemars(length(min = 1, max = 128), regex(pattern = r"^[!-~]+$"))]
+    #[schemars(length(min = 1, max = 128), regex(pattern = KEY_PATTERN))]
     idempotency_key: Option<String>,
 }
 

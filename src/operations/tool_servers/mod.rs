@@ -11,13 +11,9 @@ pub mod validate;
 mod words;
 
 use super::Context;
+use crate::connections::input::{NAME_PATTERN as SERVER_PATTERN, TOOL_PATTERN};
 use crate::error::{Problem, Result};
 use crate::tool_servers::check::{Checks, Found};
-
-/// The rule of a server's name.
-const SERVER_PATTERN: &str = "^[a-z][a-z0-9-]{0,31}$";
-/// The rule of a tool's name.
-const TOOL_PATTERN: &str = "^[A-Za-z0-9_.-]{1,128}$";
 
 /// The tool, where the playbook may call it now; else the refusal.
 async fn found(context: &Context, server: &str, tool: &str) -> Result<Found> {

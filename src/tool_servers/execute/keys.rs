@@ -16,9 +16,12 @@ pub(super) const KEPT_MS: i64 = 24 * 3_600_000;
 const BY_KEY: &str = "SELECT call_id, read_only, started_at, lease_until, ended_at, request_digest, answer \
      FROM tool_calls WHERE org = $1 AND playbook = $2 AND caller = $3 AND key_digest = $4";
 const FREE: &str = "UPDATE tool_calls SET key_digest = NULL WHERE org = $1 AND call_id = $2";
-const INSERT: &str = "INSERT INTO tool_calls (org, call_id, playbook, server, tool, actor, caller, read_only, \
+const INSERT: &str = concat!(
+    "INSERT INTO tool_calls (org, call_id, playbook, server, tool, actor, caller, read_only, \
      started_event, started_at, lease_until, key_digest, request_digest) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 WHERE ",
+    playbooks::is_active!("$1", "$3")
+);
 
 /// Whether a call begins.
 pub(super) enum Begun {
@@ -115,11 +118,13 @@ pub(super) async fn begin(ledger: &Ledger, started: &Started, now_ms: i64) -> Re
             &started.call.org,
             Box::new(move |connection| {
                 Box::pin(async move {
-                    playbooks::check_active(connection, &row.call.org, &row.call.playbook).await?;
                     if let Some(answer) = row.claim(connection, now_ms).await? {
                         return Ok(Changed::nothing(Begun::Before(answer)));
                     }
-                    row.insert(connection, now_ms).await?;
+                    if !row.insert(connection, now_ms).await? {
+                        playbooks::check_active(connection, &row.call.org, &row.call.playbook).await?;
+                        return Err(Problem::internal("the row of a call was not made"));
+                    }
                     Ok(Changed::by(Begun::Now, event))
                 })
             }),
@@ -153,7 +158,8 @@ impl Row {
         Ok(None)
     }
 
-    async fn insert(&self, connection: &mut Connection, now_ms: i64) -> Result<()> {
+    /// Whether the playbook is active, so that the row was made.
+    async fn insert(&self, connection: &mut Connection, now_ms: i64) -> Result<bool> {
         let call = &self.call;
         let (key, request) = self.digests.clone().unzip();
         on_connection!(connection, c => sqlx::query(INSERT)
@@ -170,7 +176,7 @@ impl Row {
             .bind(now_ms + LEASE_MS)
             .bind(key)
             .bind(request)
-            .execute(c).await.map(|_| ()))
+            .execute(c).await.map(|done| done.rows_affected() == 1))
         .map_err(Problem::from)
     }
 }

@@ -2,6 +2,8 @@
 
 mod bodies;
 mod browsers;
+mod framing;
+mod limits;
 mod open_routes;
 mod resources;
 mod ways;

@@ -2,4 +2,5 @@
 
 mod anything;
 mod document;
+mod misfits;
 mod tables;

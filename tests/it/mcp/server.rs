@@ -28,25 +28,31 @@ pub struct Server {
 impl Server {
     /// What a developer starts.
     pub async fn start() -> Self {
-        Self::on(Arc::new(tempfile::tempdir().unwrap()), None, HEARTBEAT).await
+        Self::on(Arc::new(tempfile::tempdir().unwrap()), None, HEARTBEAT, &[]).await
     }
 
     /// One that may call `slow`, with so much time between heartbeats.
     pub async fn beside(slow: &Slow, heartbeat: Duration) -> Self {
-        Self::on(Arc::new(tempfile::tempdir().unwrap()), Some(slow), heartbeat).await
+        Self::with(slow, heartbeat, &[]).await
+    }
+
+    /// The same with further settings.
+    pub async fn with(slow: &Slow, heartbeat: Duration, settings: &[(&str, &str)]) -> Self {
+        Self::on(Arc::new(tempfile::tempdir().unwrap()), Some(slow), heartbeat, settings).await
     }
 
     /// What somebody starts after this one, over the same data.
     pub async fn again(&self) -> Self {
-        Self::on(self.folder.clone(), None, HEARTBEAT).await
+        Self::on(self.folder.clone(), None, HEARTBEAT, &[]).await
     }
 
-    async fn on(folder: Arc<TempDir>, slow: Option<&Slow>, heartbeat: Duration) -> Self {
+    async fn on(folder: Arc<TempDir>, slow: Option<&Slow>, heartbeat: Duration, settings: &[(&str, &str)]) -> Self {
         let database = format!("sqlite:{}", folder.path().join("playmaker.db").display());
         let mut environment = Environment::from([("DATABASE_URL".to_owned(), database)]);
         if let Some(slow) = slow {
             environment.insert("TOOL_SERVERS".to_owned(), slow.entry());
         }
+        environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let settings = config::load(&environment, |path| std::fs::read_to_string(path))
             .unwrap_or_else(|refusal| panic!("{refusal}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();

@@ -73,3 +73,38 @@ async fn a_client_that_leaves_cancels_its_call_in_every_revision() {
         assert_eq!(last["because"], "cancelled", "{last}");
     }
 }
+
+/// Security case 67.
+#[tokio::test]
+async fn a_caller_has_so_many_streams_open_and_no_more() {
+    let mut slow = Slow::start().await;
+    let server = Server::with(&slow, Duration::from_secs(5), &[("STREAMS_CALLER", "3")]).await;
+    let talk = ready(&server, MODERN).await;
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        open.push(talk.open("execute", slow_call()).await);
+        slow.arrived().await;
+    }
+    let list = || talk.message(Some(9), "tools/list", json!({})).send();
+    let refused = list().await.unwrap();
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.headers()["retry-after"], "5");
+    assert_eq!(refused.headers()["content-type"], "application/problem+json");
+    let problem: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
+    assert_eq!(problem["reason"], "too_many_requests");
+
+    // One that ends makes room, however it ends.
+    slow.answer();
+    slow.left().await;
+    let answered = futures_util::future::select_all(open.into_iter().map(|stream| Box::pin(stream.text())));
+    let (text, _, rest) = answered.await;
+    assert!(event(&text.unwrap())["result"].is_object());
+    let again = talk.open("execute", slow_call()).await;
+    slow.arrived().await;
+    assert_eq!(list().await.unwrap().status(), 429);
+    drop((again, rest));
+    crate::support::eventually("the streams are closed", async || {
+        list().await.ok().filter(|answer| answer.status() == 200)
+    })
+    .await;
+}

@@ -92,3 +92,28 @@ async fn eight_writers_lose_and_skip_no_event_for_those_who_follow() {
     }
     assert!(orders.windows(2).all(|pair| pair[0] == pair[1]), "every reader sees the same order");
 }
+
+#[tokio::test]
+async fn the_events_of_one_commit_are_dense_in_their_order_however_many_they_are() {
+    let server = TestApp::local().await;
+    let ledger = &server.app.ledger;
+    // Of two streams in turn; positions go on where the commit before ended.
+    for begin in [0, 600] {
+        let events = (begin..begin + 600).map(|number: i64| {
+            Event::audit(format!("streams/{}", number % 2), "written", Actor::system(), json!({ "number": number }))
+        });
+        let events: Vec<Event> = events.collect();
+        let work = ledger.commit("busy", Box::new(move |_| Box::pin(async move { Ok(Changed { value: (), events }) })));
+        work.await.unwrap();
+    }
+    let rows = ledger.after("busy", 0, 2_000).await.unwrap();
+    assert_eq!(rows.len(), 1_200);
+    for (number, row) in (0..).zip(&rows) {
+        assert_eq!((row.position, &row.data["number"]), (number + 1, &json!(number)));
+    }
+    for stream in 0..2 {
+        let rows = ledger.stream("busy", &format!("streams/{stream}")).await.unwrap();
+        let numbers: Vec<i64> = rows.iter().map(|row| row.data["number"].as_i64().unwrap()).collect();
+        assert_eq!(numbers, (0..600).map(|number| number * 2 + stream).collect::<Vec<_>>());
+    }
+}

@@ -13,7 +13,7 @@ use crate::support::services::Service;
 use crate::support::upstream::Upstream;
 
 /// The real program over a database, in a folder of its own.
-async fn program(database: &Database, folder: &std::path::Path, tool_servers: &str) -> Service {
+pub(super) async fn program(database: &Database, folder: &std::path::Path, tool_servers: &str) -> Service {
     Service::start("playmaker", |port| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_playmaker"));
         command.env_clear().current_dir(folder).env("PORT", port.to_string());

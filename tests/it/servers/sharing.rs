@@ -1,9 +1,11 @@
 //! Two servers on one PostgreSQL: what one begins the other goes on with. SQLite has one server a file.
 
+use playmaker::ledger::{Actor, Changed, Event};
 use serde_json::json;
 
 use crate::support::app::{FULL, Key, TestApp};
 use crate::support::database::on_postgres;
+use crate::support::eventually;
 use crate::support::upstream::Upstream;
 
 #[tokio::test]
@@ -38,6 +40,26 @@ async fn a_link_made_by_one_server_is_approved_on_the_other() {
         one.audit_of("local", added["id"].as_str().unwrap()).await,
         ["connection_added", "connection_connected"]
     );
+}
+
+#[tokio::test]
+async fn each_server_is_told_of_what_either_writes() {
+    if !on_postgres() {
+        return;
+    }
+    let one = TestApp::local().await;
+    let other = one.beside(&[]).await;
+    for (writer, reader) in [(&one, &other), (&other, &one), (&one, &one)] {
+        let mut commits = reader.app.ledger.store().wake().subscribe();
+        // The reader may only be about to listen, so that the first words may miss it.
+        let told = eventually("that the reader is told", async || {
+            let event = Event::audit("desk", "written", Actor::system(), json!({}));
+            let work = Box::pin(async move { Ok(Changed::by((), event)) });
+            writer.app.ledger.commit("busy", Box::new(move |_| work)).await.unwrap();
+            commits.try_recv().ok()
+        });
+        assert_eq!(&*told.await, "busy");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,78 @@
+//! From the text of an access token to its caller: the token's own checks, its audience, its person, its org
+//! (`identity.md` 5).
+
+use std::sync::Arc;
+
+use super::tokens::{Checker, Failure, RETRY_AFTER_S};
+use super::{By, Caller, Identity, Permissions, Person, Resource};
+use crate::config;
+use crate::error::{Problem, Result};
+
+/// What is known of whoever issues the tokens taken here.
+pub struct Issuing {
+    /// Checks a token by itself.
+    pub checker: Checker,
+    /// The origin every resource begins with.
+    pub public_url: String,
+    /// The issuer outside, where it is not this server.
+    pub external: Option<config::Identity>,
+}
+
+impl Issuing {
+    /// Audiences that are as good as the whole server.
+    fn further_audiences(&self) -> &[String] {
+        self.external.as_ref().map_or(&[], |external| external.audiences.as_slice())
+    }
+}
+
+impl Identity {
+    /// The caller an access token proves at `resource`; `None`, whatever the cause, when it proves none.
+    ///
+    /// # Errors
+    ///
+    /// 503 while the issuer's keys cannot be had.
+    pub async fn token_caller(&self, text: &str, resource: &Resource) -> Result<Option<Arc<Caller>>> {
+        let Some(issuing) = &self.issuing else { return Ok(None) };
+        let claims = match issuing.checker.check(text).await {
+            Ok(claims) => claims,
+            Err(Failure::Refused(_)) => return Ok(None),
+            Err(Failure::Unavailable) => {
+                let words = "The identity service cannot be reached to check the token.";
+                return Err(Problem::unavailable(words).retry_after(RETRY_AFTER_S));
+            }
+        };
+        let (person, org) = match &issuing.external {
+            None => (claims.subject.clone(), claims.org.clone()),
+            Some(external) => {
+                let Some(person) = self.seen(external, &claims).await?.filter(Person::is_active) else {
+                    return Ok(refused("its person may not sign in here"));
+                };
+                let org = match &claims.org {
+                    Some(org) => Some(org.clone()),
+                    None => self.only_org(&person.id).await?,
+                };
+                (person.id, org)
+            }
+        };
+        let Some(org) = org else { return Ok(refused("token names no org")) };
+        if !resource.accepts(&claims.audiences, &issuing.public_url, issuing.further_audiences(), &org) {
+            return Ok(refused("its audience does not reach this endpoint"));
+        }
+        let granted = Permissions::of_scope(&claims.scopes.join(" "));
+        let by = By::Token { client: claims.client_id.clone(), grant: claims.grant.clone() };
+        let caller = self.acting(&person, &org, granted, claims.auth_time_ms, by).await?;
+        Ok(caller.or_else(|| refused("its person is no member of its org")))
+    }
+
+    /// The org of a person who belongs to one alone.
+    async fn only_org(&self, person: &str) -> Result<Option<String>> {
+        let mut orgs = self.memberships_of(person).await?;
+        Ok(if orgs.len() == 1 { orgs.pop().map(|membership| membership.org) } else { None })
+    }
+}
+
+/// A token that is good by itself and proves no caller here; the log alone is told why.
+fn refused(cause: &'static str) -> Option<Arc<Caller>> {
+    tracing::info!(cause, "an access token is refused");
+    None
+}
