@@ -9,10 +9,14 @@ mod operation;
 pub mod schema;
 pub mod words;
 
+pub mod audit;
 mod connections;
 mod guides;
 mod history;
+pub mod invitations;
 pub mod links;
+mod members;
+mod orgs;
 mod playbooks;
 mod tool_servers;
 
@@ -57,6 +61,18 @@ impl Operations {
             Entry::of::<links::approve::Approve>(),
             Entry::of::<links::give_credential::GiveCredential>(),
             Entry::of::<links::cancel::Cancel>(),
+            Entry::of::<members::list_members::ListMembers>(),
+            Entry::of::<members::change_role::ChangeRole>(),
+            Entry::of::<members::remove_member::RemoveMember>(),
+            Entry::of::<invitations::invite_member::InviteMember>(),
+            Entry::of::<invitations::list_invitations::ListInvitations>(),
+            Entry::of::<invitations::revoke_invitation::RevokeInvitation>(),
+            Entry::of::<invitations::accept_invitation::AcceptInvitation>(),
+            Entry::of::<orgs::update_org::UpdateOrg>(),
+            Entry::of::<orgs::delete_org::DeleteOrg>(),
+            Entry::of::<orgs::restore_org::RestoreOrg>(),
+            Entry::of::<audit::list_audit::ListAudit>(),
+            Entry::of::<audit::export_audit::ExportAudit>(),
         ];
         let mut seen = HashSet::new();
         for entry in &entries {

@@ -13,7 +13,18 @@ use crate::support::services::project;
 const EDGES: [(&str, &[&str]); 21] = [
     (
         "commands",
-        &["config", "connections", "demo", "identity", "lifecycle", "operations", "secrets", "server", "store"],
+        &[
+            "config",
+            "connections",
+            "demo",
+            "identity",
+            "ledger",
+            "lifecycle",
+            "operations",
+            "secrets",
+            "server",
+            "store",
+        ],
     ),
     ("demo", &["app", "config", "lifecycle", "server"]),
     ("server", &["app", "config", "connections", "egress", "http", "lifecycle", "telemetry"]),
@@ -29,13 +40,14 @@ const EDGES: [(&str, &[&str]); 21] = [
             "limits",
             "mcp",
             "operations",
+            "playbooks",
             "secrets",
             "store",
             "telemetry",
             "tool_servers",
         ],
     ),
-    ("http", &["app", "config", "guides", "identity", "limits", "mcp", "operations", "studio"]),
+    ("http", &["app", "config", "guides", "identity", "ledger", "limits", "mcp", "operations", "playbooks", "studio"]),
     ("mcp", &["app", "guides", "identity", "operations", "playbooks"]),
     ("studio", &[]),
     (
@@ -87,7 +99,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 12] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -99,6 +111,7 @@ const TABLES: [(&str, &str); 11] = [
     ("people", "identity"),
     ("identities", "identity"),
     ("memberships", "identity"),
+    ("invitations", "identity"),
 ];
 
 /// The most lines of a file, without its tests.

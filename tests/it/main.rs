@@ -5,11 +5,13 @@
 
 mod access;
 mod architecture;
+mod audit;
 mod commands;
 mod connections;
 mod contract;
 mod demo;
 mod mcp;
+mod members;
 mod playbooks;
 mod servers;
 mod story;
