@@ -6,14 +6,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::hmac;
-
 use crate::clock::SharedClock;
 use crate::config::{Adders, Settings};
 use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
-use crate::error::{Problem, Reason, Result};
+use crate::error::Result;
 use crate::identity::audit::Refusals;
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
@@ -113,7 +111,9 @@ impl App {
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let issuing = issuing(&settings, &egress, &clock);
-        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing));
+        let configured = settings.api_keys.as_deref().unwrap_or_default();
+        let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
+        identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let lifecycle = Lifecycle::default();
         let tool_servers = ToolServers::new(tool_servers::Needs {
@@ -126,6 +126,7 @@ impl App {
             lifecycle: lifecycle.clone(),
         });
         tool_servers.start_sweep();
+        identity.start_key_sweep(&lifecycle);
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
         let upkeep = Upkeep {
             settings: settings.clone(),
@@ -203,31 +204,15 @@ impl App {
         self.is_own_origin(origin) || self.settings.listener.allowed_origins.iter().any(|allowed| allowed == origin)
     }
 
-    /// The token a page's commands carry: bound to the session and the link, made alike by every server of the database.
-    pub fn csrf_token(&self, link: &str) -> Result<String> {
-        let key = self.secrets.derive("csrf")?;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_slice());
-        let tag = hmac::sign(&key, format!("local\n{link}").as_bytes());
-        Ok(base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, tag.as_ref()))
-    }
-
-    /// Refuses a command that does not carry the token of its link.
-    pub fn check_csrf(&self, link: &str, given: &str) -> Result<()> {
-        let expected = self.csrf_token(link)?;
-        aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).map_err(|_| {
-            Problem::new(
-                Reason::Forbidden,
-                "The page is no longer current. Open the link again and repeat what you did.",
-            )
-        })
-    }
-
     /// Stops taking work, waits for what is in hand and closes the database.
     pub async fn close(&self) {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
         self.refusals.tell(true).await;
         self.tool_servers.close().await;
+        if let Err(problem) = self.identity.write_key_uses().await {
+            tracing::warn!(%problem, "when keys were last used could not be written");
+        }
         self.ledger.store().close().await;
         if let Some(lock) = &self.lock {
             lock.give_back();

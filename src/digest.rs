@@ -19,9 +19,29 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The digest of 64 lower-case hexadecimal digits; `None` for anything else.
+pub fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let digits: Option<Vec<u8>> = text.bytes().map(digit).collect();
+    let bytes: Vec<u8> = digits?.chunks(2).map(|pair| pair.iter().fold(0, |all, half| all << 4 | half)).collect();
+    (text.len() == 64).then(|| bytes.try_into().ok()).flatten()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::sha256_hex;
+    use super::{from_hex, sha256, sha256_hex};
+
+    #[test]
+    fn a_written_digest_is_read_back_and_nothing_else_is_one() {
+        assert_eq!(from_hex(&sha256_hex("abc")), Some(sha256("abc")));
+        for bad in ["", "ba78", &sha256_hex("abc").to_uppercase(), &"g".repeat(64), &"0".repeat(65)] {
+            assert_eq!(from_hex(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn a_digest_is_written_as_64_lower_case_digits() {

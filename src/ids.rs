@@ -98,6 +98,11 @@ impl Ids {
         self.base62("", 27)
     }
 
+    /// A key's id: `key_` and 22 base62 characters.
+    pub fn key(&self) -> String {
+        self.base62("key_", 22)
+    }
+
     /// `N` random bytes, for keys and nonces.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut out = [0_u8; N];

@@ -68,7 +68,7 @@ async fn opened(settings: &Settings) -> Result<(Store, Identity), String> {
     let store = Store::open(settings.database.url.expose()).await.map_err(one_line)?;
     let (clock, ids) = (Arc::new(SystemClock), Ids::new(Arc::new(SystemEntropy)));
     let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
-    Ok((store, Identity::new(ledger, clock, ids, None)))
+    Ok((store, Identity::new(ledger, clock, ids, None, &[])))
 }
 
 async fn create(identity: &Identity, settings: &Settings, asked: Create) -> Outcome {

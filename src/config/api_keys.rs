@@ -23,6 +23,22 @@ pub enum UsagePeriod {
     Total,
 }
 
+impl UsagePeriod {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+            Self::Total => "total",
+        }
+    }
+
+    /// The period of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Day, Self::Month, Self::Total].into_iter().find(|period| period.word() == word)
+    }
+}
+
 /// How many calls a key has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageLimit {

@@ -10,6 +10,7 @@ use super::decode::Fault;
 use super::given::Given;
 use super::names;
 use super::refusal::Refusal;
+use crate::digest;
 
 /// A key that may call. `playmaker key create` prints one.
 #[derive(Deserialize, schemars::JsonSchema)]
@@ -73,7 +74,7 @@ fn check(entry: Written) -> Result<ApiKey, Fault> {
     if permissions.is_empty() || distinct.len() < permissions.len() {
         return Err(Fault::at(&["permissions"], "one permission or more, each once"));
     }
-    let sha256 = digest(&entry.sha256)
+    let sha256 = digest::from_hex(&entry.sha256)
         .ok_or_else(|| Fault::at(&["sha256"], "the SHA-256 of the key as 64 lower-case hex digits"))?;
     let expires_at_ms =
         match &entry.expires_at {
@@ -132,17 +133,4 @@ fn usage_limit(calls: Option<u32>, period: Option<UsagePeriod>) -> Result<Option
         }
         (Some(_), _) => Err(Fault::at(&["usage_limit"], "a whole number from 1 to 1000000000")),
     }
-}
-
-fn digest(text: &str) -> Option<[u8; 32]> {
-    let digits: Option<Vec<u8>> = text
-        .bytes()
-        .map(|byte| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        })
-        .collect();
-    let bytes: Vec<u8> = digits?.chunks(2).map(|pair| pair.iter().fold(0, |all, half| all << 4 | half)).collect();
-    (text.len() == 64).then(|| bytes.try_into().ok()).flatten()
 }

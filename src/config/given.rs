@@ -43,7 +43,7 @@ const KEYS: [(&str, Form); 13] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 21] = [
+const ENVIRONMENT_ALONE: [&str; 22] = [
     "port",
     "host",
     "config_file",
@@ -60,6 +60,7 @@ const ENVIRONMENT_ALONE: [&str; 21] = [
     "org_creation",
     "audit_retention",
     "audit_log",
+    "key_max_age",
     "rate_caller",
     "rate_anonymous",
     "rate_execute",

@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
+use super::Permission;
 use super::secret::Secret;
-
-/// The scopes of this server, as a token names them (decision D8).
-pub const SCOPES: [&str; 5] = ["org:read", "org:write", "playbook:read", "playbook:write", "org:admin"];
 
 /// The roles of a person in an org, the least first.
 pub const ROLES: [&str; 4] = ["viewer", "member", "admin", "owner"];
 
 /// An issuer outside this server that signs people in (`IDENTITY_ISSUER`) and what its tokens mean here.
 #[derive(Clone)]
-pub struct Identity {
+pub struct Issuer {
     /// The issuer's identifier, compared as written.
     pub issuer: String,
     /// Where its keys are, when discovery is not to be asked.
@@ -32,7 +30,7 @@ pub struct Identity {
     /// The role of a token that names none of ours; `None` refuses it.
     pub default_role: Option<&'static str>,
     /// What its scopes are called here; `None`: they are called as ours.
-    pub scope_map: Option<BTreeMap<String, &'static str>>,
+    pub scope_map: Option<BTreeMap<String, Permission>>,
     /// Whether a token without any of our scopes may do all its role may.
     pub scopes_from_role: bool,
     /// What makes a person a member of an org.

@@ -1,4 +1,4 @@
-//! `PUBLIC_URL` and `IDENTITY_*` as they are written, and their checks.
+//! `IDENTITY_*` as it is written, and their checks.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use url::Url;
 
 use super::document::{self, Place};
-use super::identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
+use super::identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
 use super::refusal::{Origin, Refusal};
 use super::secret::Secret;
-use super::{Environment, names};
+use super::{Environment, Permission, names};
 
 /// Every variable that means something only beside `IDENTITY_ISSUER`. Others that begin alike are not ours: some hosts
 /// set `IDENTITY_ENDPOINT` and `IDENTITY_HEADER` for their own purpose.
@@ -42,25 +42,8 @@ fn get<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.get(name).map(String::as_str)
 }
 
-/// The origin people and agents use, without a slash at its end; set, it turns sign-in on (decision D7).
-pub(super) fn public_url(environment: &Environment) -> Result<Option<String>, Refusal> {
-    let Some(text) = get(environment, "PUBLIC_URL") else {
-        return Ok(None);
-    };
-    let origin = names::secure_address(text)
-        .filter(|url| url.path() == "/" && !text.contains('?') && !text.contains('#'))
-        .map(|url| url.origin().ascii_serialization());
-    match origin {
-        Some(origin) => Ok(Some(origin)),
-        None => Err(Refusal::variable(
-            "PUBLIC_URL",
-            "an origin such as https://playmaker.example.com, without path; http on loopback alone",
-        )),
-    }
-}
-
 /// The issuer outside this server, where one is set.
-pub(super) fn read(environment: &Environment) -> Result<Option<Identity>, Refusal> {
+pub(super) fn read(environment: &Environment) -> Result<Option<Issuer>, Refusal> {
     let Some(issuer) = get(environment, "IDENTITY_ISSUER") else {
         return match OF_AN_ISSUER.into_iter().find(|name| environment.contains_key(*name)) {
             None => Ok(None),
@@ -73,16 +56,16 @@ pub(super) fn read(environment: &Environment) -> Result<Option<Identity>, Refusa
     if !environment.contains_key("PUBLIC_URL") {
         return Err(Refusal::variable("IDENTITY_ISSUER", "PUBLIC_URL to be set beside it: it turns sign-in on"));
     }
-    Ok(Some(Identity {
+    Ok(Some(Issuer {
         issuer: issuer.to_owned(),
         jwks_url: jwks_url(environment)?,
         audiences: audiences(environment)?,
         algorithms: algorithms(environment)?,
         token_type: token_type(environment)?,
         claims: claims(environment)?,
-        role_map: map(environment, "IDENTITY_ROLE_MAP", &ROLES)?,
+        role_map: map(environment, "IDENTITY_ROLE_MAP", ROLES.map(|role| (role, role)))?,
         default_role: default_role(environment)?,
-        scope_map: map(environment, "IDENTITY_SCOPE_MAP", &SCOPES)?,
+        scope_map: map(environment, "IDENTITY_SCOPE_MAP", Permission::EVERY.map(|one| (one.word(), one)))?,
         scopes_from_role: flag(environment, "IDENTITY_SCOPES_FROM_ROLE")?,
         members: members(environment)?,
         default_org: default_org(environment)?,
@@ -176,27 +159,28 @@ fn is_plain(text: &str) -> bool {
     (1..=LONGEST).contains(&text.len()) && !text.chars().any(char::is_control) && text.trim() == text
 }
 
-/// A JSON object from the issuer's words to those of `ours`.
-fn map(
+/// A JSON object from the issuer's words to one of `ours`, each with its word.
+fn map<T: Copy>(
     environment: &Environment,
     name: &str,
-    ours: &'static [&'static str],
-) -> Result<Option<BTreeMap<String, &'static str>>, Refusal> {
+    ours: impl IntoIterator<Item = (&'static str, T)>,
+) -> Result<Option<BTreeMap<String, T>>, Refusal> {
     let Some(text) = get(environment, name) else {
         return Ok(None);
     };
-    let origin = || Origin::Variable(name.to_owned());
-    let node = document::json(text)
-        .map_err(|malformed| Refusal::new(origin(), malformed.place, Vec::new(), malformed.expected))?;
+    let refuse = |place, path, expected: String| Refusal::new(Origin::Variable(name.to_owned()), place, path, expected);
+    let node =
+        document::json(text).map_err(|malformed| refuse(malformed.place, Vec::new(), malformed.expected.to_owned()))?;
     let written = BTreeMap::<String, String>::deserialize(&node)
-        .map_err(|fault| Refusal::new(origin(), Place::default(), fault.path, fault.expected))?;
+        .map_err(|fault| refuse(Place::default(), fault.path, fault.expected))?;
+    let ours: Vec<(&str, T)> = ours.into_iter().collect();
     let mut map = BTreeMap::new();
     for (theirs, word) in written {
-        let Some(word) = ours.iter().find(|known| **known == word) else {
-            let expected = format!("one of {}", ours.join(", "));
-            return Err(Refusal::new(origin(), Place::default(), vec![theirs], expected));
+        let Some((_, meant)) = ours.iter().find(|(known, _)| *known == word) else {
+            let words: Vec<&str> = ours.iter().map(|(known, _)| *known).collect();
+            return Err(refuse(Place::default(), vec![theirs], format!("one of {}", words.join(", "))));
         };
-        map.insert(theirs, *word);
+        map.insert(theirs, *meant);
     }
     Ok(Some(map))
 }

@@ -56,13 +56,14 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
     };
     Ok(Settings {
         listener,
-        public_url: identity_variables::public_url(environment)?,
+        public_url: variables::public_url(environment)?,
         identity: identity_variables::read(environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,
         log_format: variables::log_format(environment)?,
         log_filter: variables::log_filter(environment)?,
         api_keys,
+        key_max_age_ms: variables::key_max_age_ms(environment)?,
         tool_servers,
         provider_values: ProviderValues(kept(&|name| name.starts_with("PROVIDER_"))),
         variables: kept(&|name| connections.variables.iter().any(|rule| rule.covers(name))),

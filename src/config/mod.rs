@@ -40,7 +40,7 @@ use std::path::PathBuf;
 pub use administration::{Administration, OrgCreation};
 pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
-pub use identity::{Algorithm, ClaimNames, Identity, IssuerClient, Members, ROLES, SCOPES, TokenType};
+pub use identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
 pub use limits::{Rate, RequestLimits};
 pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
@@ -63,10 +63,10 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Settings {
     /// Where the server listens, and browser origins.
     pub listener: Listener,
-    /// The origin people and agents use, without a slash at its end; set, people sign in.
+    /// The origin people and agents use, such as `https://playmaker.example`; set, people sign in.
     pub public_url: Option<String>,
     /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
-    pub identity: Option<Identity>,
+    pub identity: Option<Issuer>,
     /// The database.
     pub database: Database,
     /// How lines of the log look.
@@ -75,6 +75,8 @@ pub struct Settings {
     pub log_filter: String,
     /// The keys that may call; `None` when nothing was said, which is not the same as no key.
     pub api_keys: Option<Vec<ApiKey>>,
+    /// How long a key that people make may work at most, in milliseconds; some end is then set on each.
+    pub key_max_age_ms: Option<i64>,
     /// The operator's tool servers, by name.
     pub tool_servers: BTreeMap<String, ToolServer>,
     /// Rules of connections.

@@ -22,8 +22,35 @@ pub const DEFAULT_DATABASE: &str = "sqlite:data/playmaker.db";
 /// What the log shows where nothing else is said.
 pub const DEFAULT_LOG_FILTER: &str = "info";
 
+/// The shortest and the longest `KEY_MAX_AGE`, in milliseconds: an hour and ten years.
+const KEY_AGE_LEAST_MS: i64 = 60 * 60 * 1_000;
+const KEY_AGE_MOST_MS: i64 = 3_650 * 24 * KEY_AGE_LEAST_MS;
+
 fn get<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.get(name).map(String::as_str)
+}
+
+/// The origin people and agents use, without a slash at its end; it turns sign-in on (decision D7).
+pub(super) fn public_url(environment: &Environment) -> Result<Option<String>, Refusal> {
+    let Some(text) = get(environment, "PUBLIC_URL") else { return Ok(None) };
+    let refuse = || {
+        Refusal::variable(
+            "PUBLIC_URL",
+            "an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query",
+        )
+    };
+    let url = Url::parse(text).map_err(|_| refuse())?;
+    let loopback = url
+        .host_str()
+        .is_some_and(|host| super::LOOPBACK_HOSTS.contains(&host.trim_start_matches('[').trim_end_matches(']')));
+    // What is written is what metadata, challenges and audiences say, so it must be the origin itself.
+    let origin = url.origin().ascii_serialization();
+    let fits = match url.scheme() {
+        "https" => true,
+        "http" => loopback,
+        _ => false,
+    };
+    if fits && text.strip_suffix('/').unwrap_or(text) == origin { Ok(Some(origin)) } else { Err(refuse()) }
 }
 
 pub(super) fn port(environment: &Environment) -> Result<u16, Refusal> {
@@ -39,6 +66,17 @@ pub(super) fn host(environment: &Environment) -> Result<String, Refusal> {
         return Err(Refusal::variable("HOST", "an address such as 0.0.0.0 or ::, or a host name"));
     }
     Ok(host.to_owned())
+}
+
+/// How long a key that people make may work at most, in milliseconds.
+pub(super) fn key_max_age_ms(environment: &Environment) -> Result<Option<i64>, Refusal> {
+    let Some(text) = get(environment, "KEY_MAX_AGE") else { return Ok(None) };
+    let days_of_24_hours = jiff::SpanRelativeTo::days_are_24_hours();
+    let length = text.parse::<jiff::Span>().ok().and_then(|span| span.to_duration(days_of_24_hours).ok());
+    match length.and_then(|length| i64::try_from(length.as_millis()).ok()) {
+        Some(ms @ KEY_AGE_LEAST_MS..=KEY_AGE_MOST_MS) => Ok(Some(ms)),
+        _ => Err(Refusal::variable("KEY_MAX_AGE", "a duration from PT1H to P3650D, such as P90D")),
+    }
 }
 
 /// A listener that the operator counts on and that is not there would be worse than a refusal.

@@ -5,6 +5,8 @@
 mod authentication;
 mod body;
 mod challenge;
+mod cookies;
+mod csrf;
 mod entrance;
 mod framing;
 mod health;
@@ -16,6 +18,7 @@ pub mod problems;
 mod resource_routes;
 mod sender;
 mod serve;
+mod sign_in_routes;
 
 use std::sync::Arc;
 
@@ -25,7 +28,7 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{any, get};
 
-pub use authentication::{authenticate, same_origin};
+pub use authentication::{Session, authenticate, same_origin, studio_session};
 pub use body::read_body;
 pub use entrance::RequestId;
 pub use mcp_routes::serve_mcp;

@@ -12,16 +12,17 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
+use super::authentication::{api_caller, at_link};
 use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
-use super::{Sender, authenticate, method_not_allowed, problems, through};
+use super::{Sender, method_not_allowed, problems, through};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
-use crate::identity::{Caller, Resource};
+use crate::identity::Caller;
 use crate::json::{self, Fault};
 use crate::ledger::Via;
-use crate::operations::{Answer, Entry, Lines, Method, Scope, admission, noted};
+use crate::operations::{Answer, Context, Entry, Lines, Method, Scope, admission, noted};
 
 /// The deepest an input may nest.
 const DEEPEST: usize = crate::mcp::MAX_DEPTH;
@@ -104,27 +105,31 @@ async fn answer(
     sender: &Sender,
 ) -> Result<Answer> {
     let (parts, body) = request.into_parts();
-    let caller = caller(app, entry, parameters, &parts, sender).await?;
-    let done = admitted(app, entry, parameters, &parts, body, caller.clone()).await;
+    let (caller, csrf) = caller(app, entry, parameters, &parts, sender).await?;
+    let mut context = admission::context(app.clone(), caller.clone(), false);
+    context.csrf = csrf;
+    let done = admitted(app, entry, parameters, &parts, body, context).await;
     done.inspect_err(|problem| app.refusals.note(&caller, entry.declaration.id, problem))
 }
 
-/// Who sends the request: a page's own session for what only a page does, else whoever the credential proves.
+/// Who sends the request: the person at the page of a link, with the token of what they do there; else whoever the
+/// credential or the session proves.
 async fn caller(
     app: &Arc<App>,
     entry: &Entry,
     parameters: &RawPathParams,
     parts: &Parts,
     sender: &Sender,
-) -> Result<Arc<Caller>> {
-    let caller = if entry.declaration.scope == Scope::Link {
-        super::authentication::session(app, parts, link_of(parameters))?
+) -> Result<(Arc<Caller>, Option<String>)> {
+    let (caller, csrf) = if entry.declaration.scope == Scope::Link {
+        let at = at_link(app, parts, named(parameters, "link").unwrap_or_default(), sender).await?;
+        (at.caller, Some(at.csrf))
     } else {
-        let known = authenticate(app, &parts.headers, &Resource::Api, sender).await;
-        known.map_err(|problem| admission::asking(entry, problem))?
+        let caller = api_caller(app, parts, named(parameters, "org"), sender).await;
+        (caller.map_err(|problem| admission::asking(entry, problem))?, None)
     };
     let via = if entry.declaration.scope == Scope::Link || caller.is_in_browser() { Via::Studio } else { Via::Http };
-    Ok(through(&caller, via, &parts.headers, &parts.extensions))
+    Ok((through(&caller, via, &parts.headers, &parts.extensions), csrf))
 }
 
 async fn admitted(
@@ -133,16 +138,15 @@ async fn admitted(
     parameters: &RawPathParams,
     parts: &Parts,
     body: axum::body::Body,
-    caller: Arc<Caller>,
+    mut context: Context,
 ) -> Result<Answer> {
     let mut path: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();
     if let Some(org) = path.remove("org") {
-        admission::org(&caller, org.as_str().unwrap_or_default())?;
+        admission::org(&context.caller, org.as_str().unwrap_or_default())?;
     }
-    admission::permission(entry, &caller)?;
-    admission::pace(app, entry, &caller)?;
-    let mut context = admission::context(app.clone(), caller, false);
+    admission::permission(entry, &context.caller)?;
+    admission::pace(app, entry, &context.caller)?;
     if entry.declaration.scope == Scope::Playbook {
         let playbook = path.remove("playbook").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         admission::playbook(entry, &mut context, &playbook).await?;
@@ -174,8 +178,8 @@ async fn admitted(
     entry.run(context, Value::Object(input)).await
 }
 
-fn link_of(parameters: &RawPathParams) -> Option<&str> {
-    parameters.iter().find(|(name, _)| *name == "link").map(|(_, value)| value)
+fn named<'a>(parameters: &'a RawPathParams, name: &str) -> Option<&'a str> {
+    parameters.iter().find(|(given, _)| *given == name).map(|(_, value)| value)
 }
 
 /// The fields of a query string: texts, but for what the schema declares as boolean or number.

@@ -3,19 +3,24 @@
 use serde_json::json;
 
 use super::people::{self, Status};
+use super::sign_in::SERVER;
 use super::{Caller, Changed as Row, Identity, Person};
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed, Event};
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
-/// The org of server-wide rows of the ledger.
-const SERVER: &str = "";
-
 const SET_STATUS: &str = "UPDATE people SET status = $2 WHERE id = $1 AND status = $3";
 const ERASE: &str = "UPDATE people SET status = 'deleted', name = '', email = NULL, email_verified_at = NULL \
      WHERE id = $1 AND status <> 'deleted'";
-const UNLINK: &str = "DELETE FROM identities WHERE person = $1";
+/// What proves a person, and where they are signed in.
+const PROOFS: [&str; 5] = [
+    "DELETE FROM identities WHERE person = $1",
+    "DELETE FROM passwords WHERE person = $1",
+    "DELETE FROM passkeys WHERE person = $1",
+    "DELETE FROM one_time_codes WHERE person = $1",
+    "DELETE FROM sessions WHERE person = $1",
+];
 /// Orgs a person alone owns.
 const ALONE: &str = "SELECT m.org FROM memberships m WHERE m.person = $1 AND m.role = 'owner' AND NOT EXISTS \
      (SELECT 1 FROM memberships o JOIN people p ON p.id = o.person WHERE o.org = m.org AND o.role = 'owner' \
@@ -88,12 +93,13 @@ impl Identity {
     }
 }
 
-/// Forgets who a person was and what proves them. What else an account holds, such as sessions, passwords and passkeys,
-/// goes here too.
+/// Forgets who a person was and what proves them; their sessions end.
 async fn erase(connection: &mut Connection, person: &str) -> Result<bool> {
     let rows = on_connection!(connection, c => sqlx::query(ERASE)
         .bind(person).execute(c).await.map(|done| done.rows_affected()))?;
-    on_connection!(connection, c => sqlx::query(UNLINK).bind(person).execute(c).await.map(|_| ()))?;
+    for sql in PROOFS {
+        on_connection!(connection, c => sqlx::query(sql).bind(person).execute(c).await.map(|_| ()))?;
+    }
     Ok(rows == 1)
 }
 

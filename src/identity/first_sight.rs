@@ -20,7 +20,7 @@ const SET_ROLE: &str = "UPDATE memberships SET role = $3 WHERE org = $1 AND pers
 impl Identity {
     /// The person a good token of `external` is of, made or refreshed where it is time; their membership too, where the
     /// claims make it.
-    pub(super) async fn seen(&self, external: &config::Identity, claims: &Claims) -> Result<Option<Person>> {
+    pub(super) async fn seen(&self, external: &config::Issuer, claims: &Claims) -> Result<Option<Person>> {
         let now_ms = self.now_ms();
         let known = self.person_of_subject(&claims.issuer, &claims.subject).await?;
         let person = match known {
@@ -28,7 +28,6 @@ impl Identity {
             known => self.meet(claims, known, now_ms).await?,
         };
         if let (Members::Claims, Some(org), Some(role)) = (external.members, &claims.org, claims.role) {
-            let role = Role::of(role).unwrap_or(Role::Viewer);
             let member = self.membership(org, &person.id).await?;
             if member.as_ref().is_none_or(|member| member.role != role && !is_first_owner(external, claims, member)) {
                 self.belong(external, claims, &person, org, role).await?;
@@ -69,7 +68,7 @@ impl Identity {
     /// Makes the membership that claims say, and the org where it is new.
     async fn belong(
         &self,
-        external: &config::Identity,
+        external: &config::Issuer,
         claims: &Claims,
         person: &Person,
         org: &str,
@@ -97,7 +96,7 @@ impl Identity {
 }
 
 /// Whether the operator named this person the owner of the first org.
-fn names_first_owner(external: &config::Identity, claims: &Claims) -> bool {
+fn names_first_owner(external: &config::Issuer, claims: &Claims) -> bool {
     external.first_owner.as_deref().is_some_and(|named| {
         named == claims.subject
             || (claims.email_verified && people::email(named) == claims.email.as_deref().and_then(people::email))
@@ -105,7 +104,7 @@ fn names_first_owner(external: &config::Identity, claims: &Claims) -> bool {
 }
 
 /// The owner whom the operator named stays one, whatever role the claims give.
-fn is_first_owner(external: &config::Identity, claims: &Claims, member: &Membership) -> bool {
+fn is_first_owner(external: &config::Issuer, claims: &Claims, member: &Membership) -> bool {
     member.role == Role::Owner && names_first_owner(external, claims)
 }
 

@@ -5,6 +5,7 @@
 pub mod changes;
 pub mod ended;
 pub mod list;
+mod seen;
 
 use super::{Identity, Playbooks, Role};
 use crate::error::{Problem, Result};

@@ -18,6 +18,7 @@ pub mod people;
 mod recent;
 pub mod resource;
 pub mod role;
+pub mod sign_in;
 mod token_caller;
 pub mod tokens;
 
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 pub use access::Access;
 pub use caller::{By, Caller, Permission, Permissions, Playbooks, SignedIn, Who};
+pub use keys::Key;
 pub use members::Membership;
 pub use orgs::Org;
 pub use people::Person;
@@ -33,6 +35,7 @@ pub use role::Role;
 pub use token_caller::Issuing;
 
 use crate::clock::SharedClock;
+use crate::config::ApiKey;
 use crate::error::Result;
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -48,6 +51,9 @@ pub struct Identity {
     recent_subjects: Recent<(String, String), Person>,
     recent_orgs: Recent<String, Org>,
     recent_members: Recent<(String, String), Membership>,
+    recent_keys: Recent<[u8; 32], Arc<keys::Found>>,
+    configured_keys: keys::Configured,
+    used_keys: keys::Used,
 }
 
 /// A row that changed here and counts at once.
@@ -61,11 +67,19 @@ pub enum Changed<'a> {
     Org(&'a str),
     /// A person's membership of an org.
     Membership(&'a str, &'a str),
+    /// A key, by the digest of a text that opens it or did.
+    Key(&'a [u8; 32]),
 }
 
 impl Identity {
-    /// Over the ledger; `issuing` is there where people sign in.
-    pub fn new(ledger: Ledger, clock: SharedClock, ids: Ids, issuing: Option<Issuing>) -> Self {
+    /// Over the ledger, with the keys of the configuration; `issuing` is there where people sign in.
+    pub fn new(
+        ledger: Ledger,
+        clock: SharedClock,
+        ids: Ids,
+        issuing: Option<Issuing>,
+        configured_keys: &[ApiKey],
+    ) -> Self {
         Self {
             ledger,
             clock,
@@ -75,6 +89,9 @@ impl Identity {
             recent_subjects: Recent::new(),
             recent_orgs: Recent::new(),
             recent_members: Recent::new(),
+            recent_keys: Recent::new(),
+            configured_keys: keys::Configured::of(configured_keys),
+            used_keys: keys::Used::default(),
         }
     }
 
@@ -101,6 +118,7 @@ impl Identity {
             Changed::Subject(issuer, subject) => self.recent_subjects.forget(&(issuer.to_owned(), subject.to_owned())),
             Changed::Org(id) => self.recent_orgs.forget(&id.to_owned()),
             Changed::Membership(org, person) => self.recent_members.forget(&(org.to_owned(), person.to_owned())),
+            Changed::Key(digest) => self.recent_keys.forget(digest),
         }
     }
 
@@ -138,6 +156,9 @@ impl Identity {
         let Some(person) = self.person(person).await?.filter(Person::is_active) else { return Ok(None) };
         let Some(membership) = self.membership(org, &person.id).await? else { return Ok(None) };
         let living = self.org(org).await?.is_some_and(|org| org.status != orgs::Status::Deleted);
+        if living {
+            self.seen_today(&membership).await;
+        }
         Ok(living.then(|| {
             Arc::new(Caller {
                 org: org.to_owned(),

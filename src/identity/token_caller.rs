@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::tokens::{Checker, Failure, RETRY_AFTER_S};
-use super::{By, Caller, Identity, Permissions, Person, Resource};
+use super::{By, Caller, Identity, Person, Resource};
 use crate::config;
 use crate::error::{Problem, Result};
 
@@ -15,7 +15,7 @@ pub struct Issuing {
     /// The origin every resource begins with.
     pub public_url: String,
     /// The issuer outside, where it is not this server.
-    pub external: Option<config::Identity>,
+    pub external: Option<config::Issuer>,
 }
 
 impl Issuing {
@@ -58,7 +58,7 @@ impl Identity {
         if !resource.accepts(&claims.audiences, &issuing.public_url, issuing.further_audiences(), &org) {
             return Ok(refused("its audience does not reach this endpoint"));
         }
-        let granted = Permissions::of_scope(&claims.scopes.join(" "));
+        let granted = claims.scopes;
         let by = By::Token { client: claims.client_id.clone(), grant: claims.grant.clone() };
         let caller = self.acting(&person, &org, granted, claims.auth_time_ms, by).await?;
         Ok(caller.or_else(|| refused("its person is no member of its org")))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::instructions::instructions;
+use super::service::Watch;
 use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
 use crate::app::App;
 use crate::error::{Issue, Problem, Reason};
@@ -143,6 +144,18 @@ impl Service for Agent {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::ALL
+    }
+
+    fn watch(&self) -> Option<Watch> {
+        if self.app.access.is_local() {
+            return None;
+        }
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        Some(Box::new(move || {
+            let (app, caller) = (app.clone(), caller.clone());
+            // A database that does not answer just now ends nobody's stream.
+            Box::pin(async move { app.identity.still_good(&caller).await.unwrap_or(true) })
+        }))
     }
 
     async fn instructions(&self) -> Result<String, RpcError> {

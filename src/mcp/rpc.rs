@@ -79,6 +79,15 @@ impl RpcError {
             .with(json!({ "reason": "stopping" }))
     }
 
+    /// −32603: what the caller called with was taken away while the request was in hand.
+    pub(super) fn no_longer_welcome() -> Self {
+        Self::new(
+            -32603,
+            "The credential of this request stopped being valid while it was handled, so it may or may not have taken effect",
+        )
+        .with(json!({ "reason": "unauthenticated" }))
+    }
+
     /// −32020: a header does not agree with the body.
     pub(super) fn header_mismatch(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(-32020, message)

@@ -37,12 +37,13 @@ pub async fn serve<S: Service>(
     // The message holds what it needs of it.
     drop(body);
     let id = message.id.clone().unwrap_or_default();
+    let watch = service.watch();
     let mut work = guarded(service, method, agreement, message, id.clone());
     // Most answers need no waiting: asked once, they are one frame, with no timer and nothing to watch.
     let first = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
     wire::stream_response(match first {
         Poll::Ready(event) => Body::from(event),
-        Poll::Pending => Body::new(Answering::new(work, id, stopping, heartbeat)),
+        Poll::Pending => Body::new(Answering::new(work, id, stopping, heartbeat, watch)),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -11,6 +12,9 @@ use serde_json::{Map, Value};
 use super::revision::{Era, Revision};
 use super::rpc::RpcError;
 use crate::error::Problem;
+
+/// Asks whether the caller may still be answered.
+pub type Watch = Box<dyn Fn() -> BoxFuture<'static, bool> + Send>;
 
 /// What one endpoint offers one caller. It is made for each request, after its credential was checked.
 ///
@@ -28,6 +32,11 @@ pub trait Service: Send + Sync + 'static {
 
     /// The tools this caller may call here, in their order, as `tools/list` writes them.
     fn tools(&self) -> impl Future<Output = Result<Vec<Json>, RpcError>> + Send;
+
+    /// The question that each heartbeat of a stream asks; nothing where a caller cannot stop being one.
+    fn watch(&self) -> Option<Watch> {
+        None
+    }
 
     /// A capability without which the client cannot call the tool at all, looked at for modern clients alone.
     ///

@@ -6,10 +6,11 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use hyper::body::{Body, Frame};
 use serde_json::Value;
 use tokio::time::{Instant, Sleep};
@@ -17,6 +18,7 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::Stopping;
 use super::rpc::RpcError;
+use super::service::Watch;
 use super::wire::{HEARTBEAT_COMMENT, error_event};
 
 /// The work on an answer: ready with its event.
@@ -29,17 +31,38 @@ pub(super) struct Answering {
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
     silence: Pin<Box<Sleep>>,
     heartbeat: Duration,
+    watch: Option<Watch>,
+    /// The question whether the caller may still be answered, between a silence and its heartbeat.
+    asked: Option<BoxFuture<'static, bool>>,
 }
 
 impl Answering {
-    pub(super) fn new(work: Work, id: Value, stopping: &Stopping, heartbeat: Duration) -> Self {
+    pub(super) fn new(work: Work, id: Value, stopping: &Stopping, heartbeat: Duration, watch: Option<Watch>) -> Self {
         Self {
             work: Some(work),
             id,
             stopped: Box::pin(stopping.stopped()),
             silence: Box::pin(tokio::time::sleep(heartbeat)),
             heartbeat,
+            watch,
+            asked: None,
         }
+    }
+
+    /// Whether a heartbeat is due, and with it whether the caller may still be answered: a credential that was taken away
+    /// ends its streams (`identity.md` 3.4).
+    fn beat(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        if self.asked.is_none() {
+            ready!(self.silence.as_mut().poll(cx));
+            self.asked = self.watch.as_ref().map(|watch| watch());
+        }
+        let good = match &mut self.asked {
+            Some(asked) => ready!(asked.as_mut().poll(cx)),
+            None => true,
+        };
+        self.asked = None;
+        self.silence.as_mut().reset(Instant::now() + self.heartbeat);
+        Poll::Ready(good)
     }
 }
 
@@ -60,15 +83,13 @@ impl Body for Answering {
             }
             Poll::Pending => None,
         };
-        if let Some(event) = last {
-            this.work = None;
-            return Poll::Ready(Some(Ok(Frame::data(event))));
-        }
-        if this.silence.as_mut().poll(cx).is_ready() {
-            this.silence.as_mut().reset(Instant::now() + this.heartbeat);
-            return Poll::Ready(Some(Ok(Frame::data(HEARTBEAT_COMMENT))));
-        }
-        Poll::Pending
+        let frame = match last {
+            Some(event) => event,
+            None if ready!(this.beat(cx)) => return Poll::Ready(Some(Ok(Frame::data(HEARTBEAT_COMMENT)))),
+            None => error_event(&this.id, &RpcError::no_longer_welcome()),
+        };
+        this.work = None;
+        Poll::Ready(Some(Ok(Frame::data(frame))))
     }
 
     fn is_end_stream(&self) -> bool {

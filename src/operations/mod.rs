@@ -14,7 +14,9 @@ mod connections;
 mod guides;
 mod history;
 pub mod invitations;
+mod keys;
 pub mod links;
+mod me;
 mod members;
 mod orgs;
 mod playbooks;
@@ -57,6 +59,12 @@ impl Operations {
             Entry::of::<connections::get_connection::GetConnection>(),
             Entry::of::<connections::list_providers::ListProviders>(),
             Entry::of::<tool_servers::validate::Validate>(),
+            Entry::of::<me::get_me::GetMe>(),
+            Entry::of::<keys::list_keys::ListKeys>(),
+            Entry::of::<keys::create_key::CreateKey>(),
+            Entry::of::<keys::update_key::UpdateKey>(),
+            Entry::of::<keys::rotate_key::RotateKey>(),
+            Entry::of::<keys::revoke_key::RevokeKey>(),
             Entry::of::<links::read_link::ReadLink>(),
             Entry::of::<links::approve::Approve>(),
             Entry::of::<links::give_credential::GiveCredential>(),

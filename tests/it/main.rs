@@ -14,6 +14,7 @@ mod mcp;
 mod members;
 mod playbooks;
 mod servers;
+mod sign_in;
 mod story;
 mod support;
 mod tools;

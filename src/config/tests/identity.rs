@@ -1,4 +1,4 @@
-use super::super::{Access, Algorithm, ClaimNames, Environment, Members, Settings, TokenType};
+use super::super::{Algorithm, ClaimNames, Environment, Members, Permission, Settings, TokenType};
 use super::{of_variables, refusal};
 
 const ISSUER: (&str, &str) = ("IDENTITY_ISSUER", "https://id.example.com/t1");
@@ -6,24 +6,6 @@ const PUBLIC: (&str, &str) = ("PUBLIC_URL", "https://pm.example");
 
 fn beside_issuer(variables: &[(&str, &str)]) -> Settings {
     of_variables(&[&[ISSUER, PUBLIC], variables].concat())
-}
-
-#[test]
-fn the_public_url_is_an_origin_and_shuts_local_mode() {
-    for (written, kept) in [
-        ("https://pm.example", "https://pm.example"),
-        ("https://PM.example:443/", "https://pm.example"),
-        ("https://pm.example:8443", "https://pm.example:8443"),
-        ("http://localhost:5555", "http://localhost:5555"),
-        ("http://127.0.0.1:5555", "http://127.0.0.1:5555"),
-        ("http://[::1]:5555/", "http://[::1]:5555"),
-    ] {
-        let settings = of_variables(&[("PUBLIC_URL", written)]);
-        assert_eq!(settings.public_url.as_deref(), Some(kept), "{written}");
-        assert!(settings.identity.is_none());
-        assert_ne!(settings.access(), Access::Local, "{written}");
-    }
-    assert!(of_variables(&[]).public_url.is_none());
 }
 
 #[test]
@@ -74,7 +56,7 @@ fn everything_of_an_issuer_can_be_set() {
         (&["/acme~1org/id".into()][..], &["oid".into()][..])
     );
     assert_eq!(identity.role_map.unwrap()["org:admin"], "admin");
-    assert_eq!(identity.scope_map.unwrap()["pm.read"], "org:read");
+    assert_eq!(identity.scope_map.unwrap()["pm.read"], Permission::OrgRead);
     assert!(identity.scopes_from_role && identity.default_role.is_none());
     assert_eq!(
         (identity.default_org.as_deref(), identity.first_owner.as_deref()),

@@ -95,8 +95,9 @@ impl Identity {
                     .bind(&org_name).bind(&person_id).execute(c).await.map(|_| ()))?;
                 let kind = if leaves { "member_left" } else { "member_removed" };
                 let facts = json!({ "role": membership.role });
-                let mut events = vec![event(connection, &person_id, kind, actor, facts).await?];
-                events.extend(super::ended::on_membership_ended(connection, &org_name, &person_id, now).await?);
+                let mut events = vec![event(connection, &person_id, kind, actor.clone(), facts).await?];
+                let ended = super::ended::on_membership_ended(connection, &org_name, &person_id, now, &actor);
+                events.extend(ended.await?);
                 Ok(Changed { value: membership, events })
             })
         });

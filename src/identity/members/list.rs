@@ -45,8 +45,19 @@ const PAGE: &str = "SELECT m.org, m.person, m.role, m.playbooks, m.created_at, m
      AND (CAST($3 AS TEXT) IS NULL OR LOWER(p.name) LIKE $3 ESCAPE '!' OR p.email LIKE $3 ESCAPE '!') \
      AND (CAST($4 AS TEXT) IS NULL OR m.person = $4) \
      AND (m.created_at, m.person) > ($5, $6) ORDER BY m.created_at, m.person LIMIT $7";
-const IDENTITIES: &str = "SELECT DISTINCT i.person FROM identities i JOIN memberships m ON m.person = i.person \
-     WHERE m.org = $1 AND m.person >= $2 AND m.person <= $3";
+/// Who of the org, between two ids, has a row of a table.
+macro_rules! who_has {
+    ($table:literal) => {
+        concat!(
+            "SELECT DISTINCT m.person FROM memberships m JOIN ",
+            $table,
+            " h ON h.person = m.person WHERE m.org = $1 AND m.person >= $2 AND m.person <= $3"
+        )
+    };
+}
+/// The ways to sign in, each with those who have it.
+const METHODS: [(&str, &str); 3] =
+    [("password", who_has!("passwords")), ("passkey", who_has!("passkeys")), ("upstream", who_has!("identities"))];
 
 /// A text as a pattern that is found anywhere.
 fn anywhere(text: &str) -> String {
@@ -94,10 +105,12 @@ impl Identity {
     async fn methods(&self, org: &str, people: &[&str]) -> Result<HashMap<String, Vec<&'static str>>> {
         let mut methods: HashMap<String, Vec<&'static str>> = HashMap::new();
         let (Some(first), Some(last)) = (people.iter().min(), people.iter().max()) else { return Ok(methods) };
-        let linked: Vec<(String,)> = on_pool!(self.ledger.store(), pool => sqlx::query_as(IDENTITIES)
-            .bind(org).bind(*first).bind(*last).fetch_all(pool).await)?;
-        for (person,) in linked {
-            methods.entry(person).or_default().push("upstream");
+        for (method, sql) in METHODS {
+            let have: Vec<(String,)> = on_pool!(self.ledger.store(), pool => sqlx::query_as(sql)
+                .bind(org).bind(*first).bind(*last).fetch_all(pool).await)?;
+            for (person,) in have {
+                methods.entry(person).or_default().push(method);
+            }
         }
         Ok(methods)
     }

@@ -16,7 +16,12 @@ const UNFINISHED: &str =
 const GONE: &str =
     "UPDATE orgs SET status = 'deleted', name = id WHERE id = $1 AND status = 'deleting' AND deletes_at <= $2";
 const FINISHED: &str = "UPDATE orgs SET deletes_at = NULL WHERE id = $1 AND status = 'deleted'";
-const OWN_ROWS: [&str; 2] = ["DELETE FROM memberships WHERE org = $1", "DELETE FROM invitations WHERE org = $1"];
+/// What this room keeps of an org.
+const OWN_ROWS: [&str; 3] = [
+    "DELETE FROM api_keys WHERE org = $1",
+    "DELETE FROM invitations WHERE org = $1",
+    "DELETE FROM memberships WHERE org = $1",
+];
 
 impl Identity {
     /// Orgs whose time is over and that still have their credentials and rows.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::check::{Times, instant, subject};
 use super::refused::{Cause, Refused};
 use super::rules::{Origin, Rules};
-use crate::config::{Identity, Members, ROLES, SCOPES, is_org};
+use crate::config::{Issuer, Members, Permission, is_org};
+use crate::identity::{Permissions, Role};
 
 /// The longest name kept, in characters; a longer one is cut.
 const MAX_NAME: usize = 100;
@@ -22,8 +23,8 @@ pub struct Claims {
     pub subject: String,
     /// What it is for, as written; at least one.
     pub audiences: Vec<String>,
-    /// Our scopes it holds, each once, in the order of [`SCOPES`]; unknown ones are dropped.
-    pub scopes: Vec<&'static str>,
+    /// The closure of those scopes it holds that are ours; unknown ones are dropped.
+    pub scopes: Permissions,
     /// The org it names, of the form of an org id; else the operator's default for tokens that name none.
     pub org: Option<String>,
     /// The client it was issued to.
@@ -44,8 +45,8 @@ pub struct Claims {
     pub email: Option<String>,
     /// Whether the issuer says that the email is the person's.
     pub email_verified: bool,
-    /// The person's role in the org, one of [`ROLES`], where the claims make the membership.
-    pub role: Option<&'static str>,
+    /// The person's role in the org, where the claims make the membership.
+    pub role: Option<Role>,
 }
 
 /// Reads the payload of a token whose signature is good.
@@ -54,7 +55,7 @@ pub(super) fn read(payload: &Value, rules: &Rules, audiences: Vec<String>, times
         issuer: rules.issuer.clone(),
         subject: String::new(),
         audiences,
-        scopes: Vec::new(),
+        scopes: Permissions::NONE,
         org: None,
         client_id: text(payload, "client_id").or_else(|| text(payload, "azp")),
         grant: None,
@@ -69,7 +70,7 @@ pub(super) fn read(payload: &Value, rules: &Rules, audiences: Vec<String>, times
     };
     match &rules.origin {
         Origin::Own => own(payload, claims),
-        Origin::External(identity) => external(payload, identity, claims),
+        Origin::External(issuer) => external(payload, issuer, claims),
     }
 }
 
@@ -82,15 +83,15 @@ fn own(payload: &Value, mut claims: Claims) -> Result<Claims, Refused> {
     if !complete {
         return Err(Refused(Cause::Incomplete));
     }
-    claims.scopes = ours(&words(payload.get("scope")), |word| SCOPES.into_iter().find(|scope| scope == &word));
+    claims.scopes = ours(&words(payload.get("scope")), Permission::of);
     Ok(claims)
 }
 
-fn external(payload: &Value, identity: &Identity, mut claims: Claims) -> Result<Claims, Refused> {
-    let names = &identity.claims;
+fn external(payload: &Value, issuer: &Issuer, mut claims: Claims) -> Result<Claims, Refused> {
+    let names = &issuer.claims;
     claims.subject = subject(find(payload, &names.person))?;
     claims.org = match find(payload, &names.org) {
-        None => identity.default_org.clone(),
+        None => issuer.default_org.clone(),
         // An org in a form we do not read is not the same as none: the default could be somebody else's.
         Some(value) => Some(value.as_str().filter(|org| is_org(org)).ok_or(Refused(Cause::Org))?.to_owned()),
     };
@@ -99,17 +100,17 @@ fn external(payload: &Value, identity: &Identity, mut claims: Claims) -> Result<
     claims.email_verified = claims.email.is_some() && payload.get("email_verified") == Some(&Value::Bool(true));
     claims.name = names.name.iter().find_map(|name| shown(find(payload, std::slice::from_ref(name))?.as_str()?));
     claims.name = claims.name.or_else(|| claims.email.as_deref().and_then(shown));
-    claims.role = match identity.members {
+    claims.role = match issuer.members {
         Members::Invited => None,
-        Members::Claims => Some(role(payload, identity).ok_or(Refused(Cause::Role))?),
+        Members::Claims => Some(role(payload, issuer).ok_or(Refused(Cause::Role))?),
     };
-    claims.scopes = ours(&words(find(payload, &names.scope)), |word| match &identity.scope_map {
+    claims.scopes = ours(&words(find(payload, &names.scope)), |word| match &issuer.scope_map {
         Some(map) => map.get(word).copied(),
-        None => SCOPES.into_iter().find(|scope| *scope == word),
+        None => Permission::of(word),
     });
-    if claims.scopes.is_empty() && identity.scopes_from_role {
+    if claims.scopes.is_empty() && issuer.scopes_from_role {
         // The role narrows it at every use, so that everything here is what the role allows.
-        claims.scopes = SCOPES.to_vec();
+        claims.scopes = Permissions::EVERY;
     }
     Ok(claims)
 }
@@ -136,25 +137,23 @@ fn words(value: Option<&Value>) -> Vec<&str> {
     }
 }
 
-/// The scopes of ours among `words`, each once.
-fn ours(words: &[&str], known: impl Fn(&str) -> Option<&'static str>) -> Vec<&'static str> {
-    let held: Vec<&str> = words.iter().filter_map(|word| known(word)).collect();
-    SCOPES.into_iter().filter(|scope| held.contains(scope)).collect()
+/// The scopes of ours among `words`.
+fn ours(words: &[&str], known: impl Fn(&str) -> Option<Permission>) -> Permissions {
+    Permissions::of(&words.iter().filter_map(|word| known(word)).collect::<Vec<_>>())
 }
 
 /// The highest role among the token's; where it has none that we know, the operator's default.
-fn role(payload: &Value, identity: &Identity) -> Option<&'static str> {
-    let named: Vec<&str> = match find(payload, &identity.claims.role) {
+fn role(payload: &Value, issuer: &Issuer) -> Option<Role> {
+    let named: Vec<&str> = match find(payload, &issuer.claims.role) {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let known = |word: &&str| match &identity.role_map {
-        Some(map) => map.get(*word).copied(),
-        None => ROLES.into_iter().find(|role| role == word),
+    let known = |word: &str| match &issuer.role_map {
+        Some(map) => map.get(word).copied().and_then(Role::of),
+        None => Role::of(word),
     };
-    let held: Vec<&str> = named.iter().filter_map(known).collect();
-    ROLES.into_iter().rev().find(|role| held.contains(role)).or(identity.default_role)
+    named.into_iter().filter_map(known).max().or_else(|| issuer.default_role.and_then(Role::of))
 }
 
 fn shown(name: &str) -> Option<String> {

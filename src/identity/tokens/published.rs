@@ -17,7 +17,7 @@ use super::fetch::{self, Fault};
 use super::key_set::KeySet;
 use super::refused::Failure;
 use crate::clock::SharedClock;
-use crate::config::Identity;
+use crate::config::Issuer;
 use crate::egress;
 
 /// How long a set is good without another look, in milliseconds, where the issuer does not say.
@@ -77,7 +77,7 @@ enum Plan {
 
 impl Published {
     /// The key set of the issuer that `identity` names; nothing is fetched before it is needed.
-    pub fn new(identity: &Identity, egress: egress::Client, clock: SharedClock) -> Arc<Self> {
+    pub fn new(identity: &Issuer, egress: egress::Client, clock: SharedClock) -> Arc<Self> {
         Arc::new(Self {
             issuer: identity.issuer.clone(),
             jwks_url: identity.jwks_url.clone(),

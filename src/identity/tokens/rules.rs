@@ -1,6 +1,6 @@
 //! What the tokens of one issuer have to be.
 
-use crate::config::{Algorithm, Identity, TokenType};
+use crate::config::{Algorithm, Issuer, TokenType};
 
 /// The rules of one issuer's access tokens.
 pub struct Rules {
@@ -19,7 +19,7 @@ pub(super) enum Origin {
     /// The authorization server of this server.
     Own,
     /// One outside, with the operator's settings.
-    External(Box<Identity>),
+    External(Box<Issuer>),
 }
 
 impl Rules {
@@ -34,7 +34,7 @@ impl Rules {
     }
 
     /// The rules of the tokens of an issuer outside.
-    pub fn external(identity: &Identity) -> Self {
+    pub fn external(identity: &Issuer) -> Self {
         Self {
             issuer: identity.issuer.clone(),
             algorithms: identity.algorithms.clone(),

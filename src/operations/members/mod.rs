@@ -4,18 +4,16 @@ pub mod change_role;
 pub mod list_members;
 pub mod remove_member;
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Context;
+pub use super::keys::Reach;
 use crate::clock::iso;
 use crate::error::Result;
 use crate::identity::caller::PERSON;
 use crate::identity::members::list::{Listed, MemberFilter};
-use crate::identity::{Membership, Playbooks, Role};
-use crate::playbooks;
+use crate::identity::{Membership, Role};
 
 /// What a person's id looks like in a path; the id alone is taken too.
 pub const PERSON_PATTERN: &str = "^(person:)?user_[0-9A-Za-z]{22}$";
@@ -78,49 +76,4 @@ async fn view(context: &Context, membership: &Membership) -> Result<View> {
     let filter = MemberFilter { person: Some(membership.person.clone()), ..MemberFilter::default() };
     let found = context.app.identity.members(context.org(), &filter, None, 1).await?;
     Ok(found.first().map_or_else(|| View::bare(membership), View::of))
-}
-
-/// Playbooks as callers write them: "*", or a list of 1 to 100 ids that need not exist yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reach(pub Playbooks);
-
-impl<'de> Deserialize<'de> for Reach {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Given {
-            Word(String),
-            Ids(Vec<String>),
-        }
-        match Given::deserialize(deserializer)? {
-            Given::Word(word) if word == "*" => Ok(Self(Playbooks::All)),
-            Given::Word(_) => Err(serde::de::Error::custom("must be \"*\" or a list of ids")),
-            Given::Ids(ids) => Ok(Self(Playbooks::Only(ids))),
-        }
-    }
-}
-
-impl Serialize for Reach {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match &self.0 {
-            Playbooks::All => serializer.serialize_str("*"),
-            Playbooks::Only(ids) => ids.serialize(serializer),
-        }
-    }
-}
-
-impl JsonSchema for Reach {
-    fn schema_name() -> Cow<'static, str> {
-        "Reach".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": ["string", "array"],
-            "pattern": "^\\*$",
-            "items": { "type": "string", "pattern": playbooks::ID_PATTERN },
-            "minItems": 1,
-            "maxItems": 100,
-        })
-    }
 }

@@ -61,7 +61,7 @@ async fn owners_alone_rename_delete_and_restore() {
 
 #[tokio::test]
 async fn an_org_that_is_being_deleted_is_read_and_restored_and_nothing_else() {
-    let (server, ada) = acme().await;
+    let (_server, ada) = acme().await;
     let deleted = ada.does("delete_org", json!({ "confirm": "acme" })).await.unwrap();
     assert_eq!((&deleted["status"], &deleted["deletes_at"]), (&json!("deleting"), &json!("2026-10-08T09:30:00.000Z")));
     for operation in ["list_members", "list_invitations", "list_audit", "list_playbooks", "list_connections"] {
@@ -140,7 +140,7 @@ async fn after_seven_days_everything_goes_but_the_audit_and_the_id() {
     let rows = server.app.ledger.after("acme", 0, 100).await.unwrap();
     assert!(rows.iter().all(|row| !row.kind.starts_with("playbook_")), "{rows:?}");
 
-    let again = server.app.identity.make_org(&nobody(&server, "dan").await, "acme", "Acme", OrgCreation::Anyone).await;
+    let again = server.app.identity.make_org(&*nobody(&server, "dan").await, "acme", "Acme", OrgCreation::Anyone).await;
     assert_eq!(told(&again.unwrap_err()), (409, "conflict", Some("taken")));
 }
 

@@ -8,12 +8,22 @@ use super::{
     ISSUER, NOW_MS, NOW_S, PUBLIC, Signer, external_payload, identity, key_set, own_payload, own_verdict, with,
 };
 use crate::identity::tokens::{Claims, Rules, check};
+use crate::identity::{Permission, Permissions, Role};
 
 /// The claims of a payload of the issuer outside with further variables, or why they are refused.
 fn claims(payload: &Value, variables: &[(&str, &str)]) -> Result<Arc<Claims>, &'static str> {
     let signer = Signer::es256("k");
     let rules = Rules::external(&identity(ISSUER, variables));
     check(&signer.token(payload), &key_set(&[&signer]), &rules, NOW_MS).map_err(|refused| refused.cause())
+}
+
+/// The scopes of a token, closed.
+fn scopes_of(claims: &Claims) -> Vec<&'static str> {
+    claims.scopes.each().map(Permission::word).collect()
+}
+
+fn role_of(claims: &Claims) -> Option<&'static str> {
+    claims.role.map(Role::word)
 }
 
 /// The payload of the issuer outside with these members.
@@ -35,7 +45,7 @@ fn a_token_of_ours_says_all_of_it() {
             issuer: PUBLIC.into(),
             subject: "user_2ada".into(),
             audiences: vec!["https://pm.example/mcp".into()],
-            scopes: vec!["org:read", "playbook:write"],
+            scopes: Permissions::of(&[Permission::OrgRead, Permission::PlaybookWrite]),
             org: Some("acme".into()),
             client_id: Some("client_1".into()),
             grant: Some("grant_1".into()),
@@ -73,7 +83,7 @@ fn the_usual_names_are_found_without_settings() {
     assert_eq!((said.subject.as_str(), said.org.as_deref()), ("auth0|ada", Some("acme")));
     assert_eq!((said.name.as_deref(), said.email.as_deref()), (Some("Ada Lovelace"), Some("ada@acme.test")));
     assert!(said.email_verified);
-    assert_eq!((said.role, said.scopes.as_slice()), (Some("member"), &["org:read"][..]));
+    assert_eq!((role_of(&said), scopes_of(&said)), (Some("member"), vec!["org:read"]));
     assert_eq!((said.client_id.as_deref(), &said.grant, &said.token), (Some("client_1"), &None, &None));
 
     let by_name = |members: Value| claims(&with(saying(members), "org_id", Value::Null), &[]).unwrap();
@@ -121,8 +131,8 @@ fn names_and_pointers_are_settings() {
     )
     .unwrap();
     assert_eq!(
-        (said.org.as_deref(), said.role, said.scopes.as_slice()),
-        (Some("north"), Some("viewer"), &["org:write"][..])
+        (said.org.as_deref(), role_of(&said), scopes_of(&said)),
+        (Some("north"), Some("viewer"), vec!["org:read", "org:write"])
     );
     assert_eq!(
         (said.subject.as_str(), said.name.as_deref(), said.email.as_deref()),
@@ -149,7 +159,7 @@ fn an_org_in_another_form_is_refused_and_none_is_the_default() {
 #[test]
 fn the_highest_role_wins() {
     let role = |value: Value, variables: &[(&str, &str)]| {
-        claims(&saying(json!({ "role": value })), variables).map(|said| said.role)
+        claims(&saying(json!({ "role": value })), variables).map(|said| role_of(&said))
     };
     assert_eq!(role("admin".into(), &[]), Ok(Some("admin")));
     assert_eq!(role(json!(["viewer", "owner", "member"]), &[]), Ok(Some("owner")));
@@ -165,7 +175,7 @@ fn the_highest_role_wins() {
     let invited = [("IDENTITY_MEMBERS", "invited"), ("IDENTITY_DEFAULT_ROLE", "none")];
     assert_eq!(role("owner".into(), &invited), Ok(None), "the membership's row has the role");
     let both = claims(&saying(json!({ "role": "owner", "org_role": "viewer" })), &[]).unwrap();
-    assert_eq!(both.role, Some("viewer"), "org_role goes first");
+    assert_eq!(role_of(&both), Some("viewer"), "org_role goes first");
 }
 
 #[test]
@@ -176,15 +186,15 @@ fn scopes_are_a_text_or_a_list_and_unknown_ones_are_dropped() {
         for (name, value) in members.as_object().unwrap() {
             payload[name] = value.clone();
         }
-        claims(&payload, variables).unwrap().scopes.clone()
+        scopes_of(&claims(&payload, variables).unwrap())
     };
     let all = ["org:read", "org:write", "playbook:read", "playbook:write", "org:admin"];
     assert_eq!(
         scopes(json!({ "scope": "openid  playbook:read org:read org:read" }), &[]),
         ["org:read", "playbook:read"]
     );
-    assert_eq!(scopes(json!({ "scp": ["org:admin", 7, "x"] }), &[]), ["org:admin"]);
-    assert_eq!(scopes(json!({ "permissions": ["org:write"] }), &[]), ["org:write"]);
+    assert_eq!(scopes(json!({ "scp": ["org:admin", 7, "x"] }), &[]), ["org:read", "org:admin"]);
+    assert_eq!(scopes(json!({ "permissions": ["org:write"] }), &[]), ["org:read", "org:write"]);
     assert_eq!(
         scopes(json!({ "scope": "openid", "permissions": ["org:write"] }), &[]),
         [""; 0],
@@ -193,7 +203,10 @@ fn scopes_are_a_text_or_a_list_and_unknown_ones_are_dropped() {
     assert_eq!(scopes(json!({ "scope": 7 }), &[]), [""; 0]);
     assert_eq!(scopes(json!({ "scope": "ORG:READ" }), &[]), [""; 0]);
     let map = [("IDENTITY_SCOPE_MAP", r#"{"pm.read":"org:read","pm.all":"playbook:write"}"#)];
-    assert_eq!(scopes(json!({ "scope": "pm.all pm.read org:admin" }), &map), ["org:read", "playbook:write"]);
+    assert_eq!(
+        scopes(json!({ "scope": "pm.all pm.read org:admin" }), &map),
+        ["org:read", "playbook:read", "playbook:write"]
+    );
     let from_role = [("IDENTITY_SCOPES_FROM_ROLE", "true")];
     assert_eq!(scopes(json!({ "scope": "openid" }), &from_role), all, "the role narrows them at every use");
     assert_eq!(scopes(json!({ "scope": "org:read" }), &from_role), ["org:read"], "a narrower token stays narrow");

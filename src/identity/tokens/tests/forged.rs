@@ -257,7 +257,7 @@ fn without_a_key_id_the_only_key_that_fits_is_taken() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// No text makes the check panic, and none that was not signed passes.
     #[test]

@@ -16,7 +16,7 @@ pub(super) use issuer::{MockIssuer, ok};
 pub(super) use signer::Signer;
 
 use super::{Claims, KeySet, Refused, Rules, check};
-use crate::config::{self, Identity};
+use crate::config::{self, Issuer};
 
 /// The present of these tests, in milliseconds and in seconds.
 pub(super) const NOW_MS: i64 = 1_790_847_000_000;
@@ -29,7 +29,7 @@ pub(super) const PUBLIC: &str = "https://pm.example";
 pub(super) const ISSUER: &str = "https://id.example.com";
 
 /// The settings of an issuer, with further variables.
-pub(super) fn identity(issuer: &str, variables: &[(&str, &str)]) -> Identity {
+pub(super) fn identity(issuer: &str, variables: &[(&str, &str)]) -> Issuer {
     let all = [&[("PUBLIC_URL", PUBLIC), ("IDENTITY_ISSUER", issuer)], variables].concat();
     let environment = all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     match config::load(&environment, |_| Err(std::io::ErrorKind::NotFound.into())) {

@@ -259,6 +259,22 @@ async fn a_failing_issuer_is_asked_later_and_later() {
 }
 
 #[tokio::test]
+async fn the_start_fetches_the_keys_before_anybody_calls() {
+    let world = World::new().await;
+    let signer = Signer::es256("k");
+    world.publish("", &[&signer]);
+    Arc::clone(&world.published).warm(std::future::pending()).await;
+    assert_eq!(world.fetches(), 1);
+    assert_eq!((world.verdict(&signer).await, world.fetches()), ("good", 1));
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_tries_of_the_start() {
+    let world = World::new().await;
+    Arc::clone(&world.published).warm(std::future::ready(())).await;
+}
+
+#[tokio::test]
 async fn keys_are_found_through_discovery_and_found_again_where_they_moved() {
     let mock = MockIssuer::new().await;
     let world = World::with(mock, &[]);
