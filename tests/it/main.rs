@@ -9,6 +9,8 @@ mod commands;
 mod connections;
 mod contract;
 mod demo;
+mod issuer;
+mod keys;
 mod mcp;
 mod oauth;
 mod playbooks;

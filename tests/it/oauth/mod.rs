@@ -7,6 +7,7 @@ mod consenting;
 mod documents;
 mod ending;
 mod metadata;
+mod official;
 mod proving;
 mod refreshing;
 mod registering;
