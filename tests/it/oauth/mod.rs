@@ -2,6 +2,7 @@
 
 mod authorizing;
 mod clients;
+mod commands;
 mod consenting;
 mod documents;
 mod ending;
