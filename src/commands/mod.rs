@@ -2,8 +2,10 @@
 //!
 //! A command that fails says why in one line on stderr and ends with code 1. Start at [`run`].
 
+mod client;
 mod demo;
 mod documents;
+mod identity;
 mod key;
 mod providers;
 mod secrets;
@@ -37,6 +39,12 @@ enum Command {
     /// Makes keys that agents call with.
     #[command(subcommand)]
     Key(key::Command),
+    /// Makes, lists and deletes clients of the built-in authorization server.
+    #[command(subcommand)]
+    Client(client::Command),
+    /// Looks after what access tokens are signed with.
+    #[command(subcommand)]
+    Identity(identity::Command),
     /// Looks after the keys that seal credentials.
     #[command(subcommand)]
     Secrets(secrets::Command),
@@ -56,6 +64,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Serve => serve::run(),
         Command::Demo => demo::run(),
         Command::Key(command) => key::run(command),
+        Command::Client(command) => client::run(command),
+        Command::Identity(command) => identity::run(command),
         Command::Secrets(command) => secrets::run(command),
         Command::Providers(command) => providers::run(command),
         Command::Openapi => documents::openapi(),

@@ -22,6 +22,7 @@ const INSERT: &str = "INSERT INTO connection_links (org, digest, connection, per
      VALUES ($1, $2, $3, $4, $5, 'open', 0)";
 const FIND: &str = "SELECT connection, person, expires_at, state, refused, last_error FROM connection_links \
      WHERE org = $1 AND digest = $2";
+const ORG_OF: &str = "SELECT org FROM connection_links WHERE digest = $1";
 const END: &str =
     "UPDATE connection_links SET state = $3 WHERE org = $1 AND connection = $2 AND state IN ('open', 'expired')";
 const EXPIRE: &str = "UPDATE connection_links SET state = 'expired' WHERE org = $1 AND digest = $2 AND state = 'open'";
@@ -113,6 +114,13 @@ pub(super) async fn end(connection: &mut Connection, org: &str, id: &str, state:
 }
 
 impl Connections {
+    /// The org a link is of: who opens it in a browser names none. A link is 190 random bits, so no two are alike.
+    pub async fn org_of_link(&self, link: &str) -> Result<Option<String>> {
+        let found: Option<(String,)> = on_pool!(self.ledger.store(), pool => sqlx::query_as(ORG_OF)
+            .bind(digest(link)).fetch_optional(pool).await)?;
+        Ok(found.map(|(org,)| org))
+    }
+
     /// The link and its connection, as they stand; a link found to be over is marked so, once.
     pub async fn open_link(&self, org: &str, link: &str, now_ms: i64) -> Result<Option<Opened>> {
         let digest = digest(link);

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::request::Parts;
+use http::{HeaderMap, Method};
 
 use super::Sender;
+use super::cookies::Cookie;
+use super::csrf;
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
-use crate::identity::{Caller, Resource};
+use crate::identity::{By, Caller, Permissions, Resource};
 
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
@@ -52,14 +54,28 @@ async fn identify(
     if let Some(caller) = app.identity.configured_key_caller(text).await? {
         return Ok(caller);
     }
-    app.limits.before_look_up(sender.address, text)?;
-    let caller = bearer_caller(app, text, resource).await;
-    match &caller {
-        Ok(_) => app.limits.good(text),
-        Err(problem) if problem.reason() == Reason::Unauthenticated => app.limits.failed(sender.address),
-        Err(_) => {}
+    let closed = app.limits.before_look_up(sender.address, text).err();
+    match closed {
+        // A token proves itself by its signature before anything is looked up; a kept key is only found by looking.
+        Some(problem) if !is_signed(text) => return Err(problem),
+        closed => match (bearer_caller(app, text, resource).await, closed) {
+            (Err(problem), None) if problem.reason() == Reason::Unauthenticated => {
+                app.limits.failed(sender.address);
+                Err(problem)
+            }
+            (Err(problem), Some(closed)) if problem.reason() == Reason::Unauthenticated => Err(closed),
+            (Ok(caller), _) => {
+                app.limits.good(text);
+                Ok(caller)
+            }
+            (Err(problem), _) => Err(problem),
+        },
     }
-    caller
+}
+
+/// Whether a credential has the form of a signed token (RFC 7515, section 3.1).
+fn is_signed(text: &str) -> bool {
+    text.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
 /// The caller a bearer credential proves that has to be looked up: a key of the database, or an access token that reaches
@@ -76,28 +92,154 @@ async fn bearer_caller(app: &App, text: &str, resource: &Resource) -> Result<Arc
     })
 }
 
-/// The person at Studio's page; a command must come from our own page and carry the token of its link
-/// (`connections.md` 9.2).
-pub(super) fn session(app: &App, parts: &Parts, link: Option<&str>) -> Result<Arc<Caller>, Problem> {
-    let caller = person(app, parts)?;
-    if !matches!(parts.method, http::Method::GET | http::Method::HEAD) {
-        same_origin(app, &parts.headers)?;
-        let given = parts.headers.get("x-playmaker-csrf").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        app.check_csrf(link.unwrap_or_default(), given)?;
-    }
-    Ok(caller)
+/// A browser's session, as pages and `/v1` need it.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Whose it is, `user_…`.
+    pub person: String,
+    /// When they last proved who they are, in milliseconds since the epoch.
+    pub auth_time_ms: i64,
+    /// What names the session: the digest of its id.
+    pub digest: String,
+    /// The token its commands carry in `x-playmaker-csrf`.
+    pub csrf: String,
+    /// Whether the browser keeps it after it was closed.
+    pub remembered: bool,
 }
 
-/// The person whose browser it is. A bearer credential is refused, so that no agent approves what it added.
-pub(super) fn person(app: &App, parts: &Parts) -> Result<Arc<Caller>, Problem> {
-    if parts.headers.contains_key(AUTHORIZATION) {
+/// The session of the browser that sent `headers`, where people sign in and one did.
+pub async fn studio_session(app: &App, headers: &HeaderMap) -> Result<Option<Session>, Problem> {
+    if !app.access.signs_in() {
+        return Ok(None);
+    }
+    let Some(id) = Cookie::Session.read(app, headers) else { return Ok(None) };
+    let Some(kept) = app.identity.session(id).await? else { return Ok(None) };
+    Ok(Some(Session {
+        csrf: csrf::token(app, &kept.digest, "")?,
+        person: kept.person,
+        auth_time_ms: kept.auth_time_ms,
+        digest: kept.digest,
+        remembered: kept.remembered,
+    }))
+}
+
+/// The caller of a route of `/v1`: a bearer, and where none is sent the person of the session, in the org of the route.
+pub(super) async fn api_caller(
+    app: &App,
+    parts: &Parts,
+    org: Option<&str>,
+    sender: &Sender,
+) -> Result<Arc<Caller>, Problem> {
+    if !parts.headers.contains_key(AUTHORIZATION)
+        && let Some(session) = studio_session(app, &parts.headers).await?
+    {
+        sender.set_known();
+        if is_command(&parts.method) {
+            from_own_page(app, &parts.headers)?;
+            let given = given_csrf(&parts.headers);
+            if !csrf::fits(app, &session.digest, "", given)? {
+                return Err(foreign());
+            }
+        }
+        let caller = person_in(app, &session, org).await?;
+        app.limits.admit(&caller)?;
+        return Ok(caller);
+    }
+    authenticate(app, &parts.headers, &Resource::Api, sender).await
+}
+
+/// The person of a session in `org`; where the route names none, in the org they used last. Who does not belong to the
+/// org acts in none, and is refused as any caller of another org.
+async fn person_in(app: &App, session: &Session, org: Option<&str>) -> Result<Arc<Caller>, Problem> {
+    let org = match org {
+        Some(org) => Some(org.to_owned()),
+        None => app.identity.memberships_of(&session.person).await?.into_iter().next().map(|one| one.org),
+    };
+    let at = Some(session.auth_time_ms);
+    if let Some(org) = org
+        && let Some(caller) = app.identity.acting(&session.person, &org, Permissions::EVERY, at, By::Session).await?
+    {
+        return Ok(caller);
+    }
+    app.identity.acting_nowhere(&session.person, at).await?.ok_or_else(not_signed_in)
+}
+
+/// Who stands before an approval page, and the token of what they do there.
+pub(super) struct AtLink {
+    /// The person.
+    pub(super) caller: Arc<Caller>,
+    /// The token that commands about the link carry.
+    pub(super) csrf: String,
+    session: String,
+}
+
+impl AtLink {
+    /// Refuses a command that does not carry the token of its session and link.
+    pub(super) fn check(&self, app: &App, link: &str, given: &str) -> Result<(), Problem> {
+        if csrf::fits(app, &self.session, link, given)? {
+            return Ok(());
+        }
+        let words = "The page is no longer current. Open the link again and repeat what you did.";
+        Err(Problem::new(Reason::Forbidden, words))
+    }
+}
+
+/// The person at an approval page; a command must come from our own page and carry the token of its link
+/// (`connections.md` 9.2).
+pub(super) async fn at_link(app: &App, parts: &Parts, link: &str, sender: &Sender) -> Result<AtLink, Problem> {
+    let at = opening(app, &parts.headers, link, sender).await?;
+    if is_command(&parts.method) {
+        same_origin(app, &parts.headers)?;
+        at.check(app, link, given_csrf(&parts.headers))?;
+    }
+    Ok(at)
+}
+
+/// The person whose browser opens a link. A bearer credential is refused, so that no agent approves what it added.
+pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: &Sender) -> Result<AtLink, Problem> {
+    if headers.contains_key(AUTHORIZATION) {
         let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
         return Err(problem.challenge(None));
     }
-    app.access.local_caller().ok_or_else(|| {
-        Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this link.")
-            .challenge(Some(Challenge::Missing))
-    })
+    if let Some(caller) = app.access.local_caller() {
+        let session = csrf::LOCAL.to_owned();
+        return Ok(AtLink { caller, csrf: csrf::token(app, &session, link)?, session });
+    }
+    let session = studio_session(app, headers).await?.ok_or_else(not_signed_in)?;
+    sender.set_known();
+    let org = app.connections.org_of_link(link).await?.unwrap_or_default();
+    let mut caller = person_in(app, &session, Some(&org)).await?;
+    if caller.org != org {
+        // They do not belong to the org of the link (any more): what a link says of itself is decided with its rows.
+        caller = Arc::new(Caller { org, ..(*caller).clone() });
+    }
+    Ok(AtLink { caller, csrf: csrf::token(app, &session.digest, link)?, session: session.digest })
+}
+
+const fn is_command(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD)
+}
+
+fn given_csrf(headers: &HeaderMap) -> &str {
+    headers.get("x-playmaker-csrf").and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn not_signed_in() -> Problem {
+    Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this.").challenge(Some(Challenge::Missing))
+}
+
+fn foreign() -> Problem {
+    Problem::new(Reason::OriginNotAllowed, "This is taken from Studio's own page alone.")
+}
+
+/// A command that a session's cookie came with must come from a page of this server: by its origin, or, where a browser
+/// sends none, by what it says of the page.
+pub(super) fn from_own_page(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let own = match headers.get(ORIGIN) {
+        Some(origin) => origin.to_str().is_ok_and(|origin| app.is_own_origin(origin)),
+        None => headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin"),
+    };
+    if own { Ok(()) } else { Err(foreign()) }
 }
 
 /// A command of a page must come from a page of this server.
@@ -108,7 +250,7 @@ pub fn same_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     if own && site {
         return Ok(());
     }
-    Err(Problem::new(Reason::OriginNotAllowed, "This is taken from Studio's own page alone."))
+    Err(foreign())
 }
 
 fn malformed() -> Problem {

@@ -5,16 +5,21 @@
 mod authentication;
 mod body;
 mod challenge;
+mod cookies;
+mod csrf;
 mod entrance;
 mod framing;
 mod health;
 mod mcp_routes;
+mod oauth;
+mod oauth_routes;
 mod operation_routes;
 mod page_routes;
 pub mod problems;
 mod resource_routes;
 mod sender;
 mod serve;
+mod sign_in_routes;
 
 use std::sync::Arc;
 
@@ -24,7 +29,7 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{any, get};
 
-pub use authentication::{authenticate, same_origin};
+pub use authentication::{Session, authenticate, same_origin, studio_session};
 pub use body::read_body;
 pub use entrance::RequestId;
 pub use mcp_routes::serve_mcp;
@@ -38,6 +43,7 @@ use crate::identity::Resource;
 /// Everything the server answers.
 pub fn router(app: Arc<App>) -> Router {
     let operations = operation_routes::routes(&app);
+    let oauth = oauth_routes::routes(&app);
     Router::new()
         .route("/health", get(health::health).fallback(|| only("GET, HEAD")))
         .route("/ready", get(health::ready).fallback(|| only("GET, HEAD")))
@@ -45,6 +51,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(operations)
         .merge(mcp_routes::routes())
         .merge(resource_routes::routes())
+        .merge(oauth)
         .merge(page_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))

@@ -11,13 +11,13 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
+use super::authentication::{api_caller, at_link};
 use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
-use super::{Sender, authenticate, method_not_allowed, problems};
+use super::{Sender, method_not_allowed, problems};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
-use crate::identity::Resource;
 use crate::json::{self, Fault};
 use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
 
@@ -101,11 +101,12 @@ async fn answer(
     sender: &Sender,
 ) -> Result<Answer> {
     let (parts, body) = request.into_parts();
-    let caller = if entry.declaration.scope == Scope::Link {
-        super::authentication::session(app, &parts, link_of(parameters))?
+    let (caller, csrf) = if entry.declaration.scope == Scope::Link {
+        let at = at_link(app, &parts, named(parameters, "link").unwrap_or_default(), sender).await?;
+        (at.caller, Some(at.csrf))
     } else {
-        let known = authenticate(app, &parts.headers, &Resource::Api, sender).await;
-        known.map_err(|problem| admission::asking(entry, problem))?
+        let caller = api_caller(app, &parts, named(parameters, "org"), sender).await;
+        (caller.map_err(|problem| admission::asking(entry, problem))?, None)
     };
     let mut path: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();
@@ -115,6 +116,7 @@ async fn answer(
     admission::permission(entry, &caller)?;
     admission::pace(app, entry, &caller)?;
     let mut context = admission::context(app.clone(), caller, false);
+    context.csrf = csrf;
     if entry.declaration.scope == Scope::Playbook {
         let playbook = path.remove("playbook").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         admission::playbook(entry, &mut context, &playbook).await?;
@@ -146,8 +148,8 @@ async fn answer(
     entry.run(context, Value::Object(input)).await
 }
 
-fn link_of(parameters: &RawPathParams) -> Option<&str> {
-    parameters.iter().find(|(name, _)| *name == "link").map(|(_, value)| value)
+fn named<'a>(parameters: &'a RawPathParams, name: &str) -> Option<&'a str> {
+    parameters.iter().find(|(given, _)| *given == name).map(|(_, value)| value)
 }
 
 /// The fields of a query string: texts, but for what the schema declares as boolean or number.

@@ -11,8 +11,9 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
+use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
-use super::{Sender, body, problems, same_origin};
+use super::{Sender, body, problems, same_origin, sign_in_routes};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
@@ -80,19 +81,27 @@ async fn link_page(
     Extension(id): Extension<RequestId>,
     Extension(sender): Extension<Sender>,
     Path(link): Path<String>,
+    headers: HeaderMap,
 ) -> Response {
     if let Err(problem) = app.limits.before_link(sender.address) {
         return studio::error_page(&problem);
     }
-    let view = match app.access.local_caller().filter(|_| is_link(&link)) {
-        None => Ok(LinkView::Unknown),
-        Some(caller) => view(&app, &caller, &link).await,
+    let shown = async {
+        if !is_link(&link) || !(app.access.is_local() || app.access.signs_in()) {
+            return Ok(LinkView::Unknown);
+        }
+        let at = opening(&app, &headers, &link, &sender).await?;
+        view(&app, &at, &link).await
     };
+    let view = shown.await;
     if matches!(view, Ok(LinkView::Unknown)) {
         app.limits.unknown_link(sender.address);
     }
     match view {
         Ok(view) => studio::connect(&view),
+        Err(problem) if problem.reason() == Reason::Unauthenticated => {
+            sign_in_routes::to_sign_in(&app, &format!("/connect/{link}"))
+        }
         Err(problem) => studio::error_page(&noted(problem, &id.0)),
     }
 }
@@ -115,22 +124,27 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value).to_owned();
     let (link, command) = (named("link"), named("command"));
-    let address = Sender::of(request.extensions()).address;
-    if let Err(problem) = app.limits.before_link(address) {
+    let sender = Sender::of(request.extensions());
+    if let Err(problem) = app.limits.before_link(sender.address) {
         return studio::error_page(&problem);
     }
     if !is_link(&link) {
-        app.limits.unknown_link(address);
+        app.limits.unknown_link(sender.address);
         return studio::connect(&LinkView::Unknown);
     }
     let (parts, sent) = request.into_parts();
+    let at = match opening(&app, &parts.headers, &link, &sender).await {
+        Ok(at) => at,
+        Err(problem) if problem.reason() == Reason::Unauthenticated && app.access.signs_in() => {
+            return sign_in_routes::to_sign_in(&app, &format!("/connect/{link}"));
+        }
+        Err(problem) => return studio::error_page(&noted(problem, &id)),
+    };
     let done = async {
-        let caller = super::authentication::person(&app, &parts)?;
         same_origin(&app, &parts.headers)?;
         let fields = fields(&body::read_body(&app.limits.bodies, sent).await?);
-        let given = fields.get("csrf").and_then(Value::as_str).unwrap_or_default();
-        app.check_csrf(&link, given)?;
-        let context = admission::context(app.clone(), caller, false);
+        at.check(&app, &link, fields.get("csrf").and_then(Value::as_str).unwrap_or_default())?;
+        let context = admission::context(app.clone(), at.caller.clone(), false);
         run(context, &link, &command, fields).await
     };
     let problem = match done.await {
@@ -138,10 +152,9 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         Err(problem) => noted(problem, &id),
     };
     if problem.reason() == Reason::NotFound {
-        app.limits.unknown_link(address);
+        app.limits.unknown_link(sender.address);
     }
-    let Some(caller) = app.access.local_caller() else { return studio::error_page(&problem) };
-    match view(&app, &caller, &link).await {
+    match view(&app, &at, &link).await {
         Ok(LinkView::Ready(asking) | LinkView::ProviderError(asking)) => studio::connect_refused(&asking, &problem),
         Ok(_) if problem.reason() == Reason::NotFound => studio::see_other(&format!("/connect/{link}")),
         _ => studio::error_page(&problem),
@@ -185,8 +198,9 @@ async fn run(context: Context, link: &str, command: &str, mut fields: Map<String
 }
 
 /// What `read_link` answers, as the page shows it.
-async fn view(app: &Arc<App>, caller: &Arc<Caller>, link: &str) -> Result<LinkView> {
-    let context = admission::context(app.clone(), caller.clone(), false);
+async fn view(app: &Arc<App>, at: &AtLink, link: &str) -> Result<LinkView> {
+    let mut context = admission::context(app.clone(), at.caller.clone(), false);
+    context.csrf = Some(at.csrf.clone());
     let read = read_link::ReadLink::run(context, read_link::Input { link: link.to_owned() }).await;
     let output = match read {
         Ok(output) => output,

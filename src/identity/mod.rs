@@ -10,11 +10,13 @@ pub mod caller;
 mod first_sight;
 pub mod keys;
 pub mod members;
+pub mod oauth;
 pub mod orgs;
 pub mod people;
 mod recent;
 pub mod resource;
 pub mod role;
+pub mod sign_in;
 mod token_caller;
 pub mod tokens;
 

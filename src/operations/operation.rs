@@ -210,6 +210,8 @@ pub struct Context {
     pub playbook: String,
     /// Whether the answer goes over MCP, where the output travels twice and large fields are cut.
     pub over_mcp: bool,
+    /// The token that commands of the caller's page carry; none where the request comes from no page.
+    pub csrf: Option<String>,
 }
 
 impl Context {

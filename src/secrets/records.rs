@@ -113,6 +113,12 @@ impl SecretsStore {
         self.ring.derive(label).map_err(Problem::internal)
     }
 
+    /// The keys of a purpose from every key there is, the current one first: what was made before a change of keys is
+    /// still recognised.
+    pub fn derive_all(&self, label: &str) -> Result<Vec<Derived>> {
+        self.ring.derive_all(label).map_err(Problem::internal)
+    }
+
     /// Seals the fields of `(org, record, version)`, to be written by [`Self::put`].
     pub fn seal(&self, org: &str, record: &str, version: i64, fields: &Fields) -> Result<Sealed> {
         let sealed = fields.iter().map(|(field, value)| {

@@ -200,7 +200,7 @@ impl<'c> Executor<'c> for &'c mut SqliteWrite {
         let words = match begun {
             Begun::NotYet(words) => *words,
             Begun::Yes => return connection.fetch_many(query),
-            Begun::Failed => return failed(sqlx::Error::WorkerCrashed),
+            Begun::Failed => return failed(not_begun()),
         };
         let arguments = match query.take_arguments() {
             Ok(arguments) => arguments.unwrap_or_default(),
@@ -212,15 +212,19 @@ impl<'c> Executor<'c> for &'c mut SqliteWrite {
         *begun = Begun::Failed;
         let mut beginning = words.split(';').count();
         let found = connection.fetch_many(sqlx::query_with(sql, arguments).persistent(persistent));
-        let own = found.try_filter(move |found| {
-            let of_beginning = beginning > 0 && found.is_left();
-            if of_beginning {
-                beginning -= 1;
-                if beginning == 0 {
-                    *begun = Begun::Yes;
+        let own = found.filter_map(move |found| {
+            let of_beginning = beginning > 0;
+            match &found {
+                Ok(Either::Left(_)) if of_beginning => {
+                    beginning -= 1;
+                    if beginning == 0 {
+                        *begun = Begun::Yes;
+                    }
                 }
+                Err(error) if of_beginning => tracing::warn!(%error, "SQLite did not begin a transaction"),
+                _ => return future::ready(Some(found)),
             }
-            future::ready(!of_beginning)
+            future::ready(found.is_err().then_some(found))
         });
         own.boxed()
     }
@@ -251,6 +255,10 @@ impl<'c> Executor<'c> for &'c mut SqliteWrite {
     {
         self.connection.describe(sql)
     }
+}
+
+pub(super) fn not_begun() -> sqlx::Error {
+    sqlx::Error::Protocol("the transaction was not begun".into())
 }
 
 fn failed<'e>(error: sqlx::Error) -> Rows<'e> {

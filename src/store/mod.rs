@@ -26,6 +26,8 @@ pub use writer::Work;
 
 use crate::error::{Problem, Result};
 
+/// The most statements SQLite keeps prepared on a connection: each of ours, alone and with what begins or ends a transaction.
+const STATEMENTS: usize = 512;
 /// How long a PostgreSQL connection rests before it is asked whether it still works.
 const RESTED: Duration = Duration::from_secs(1);
 
@@ -157,6 +159,7 @@ async fn open_sqlite(url: &str) -> Result<Store, OpenError> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
+        .statement_cache_capacity(STATEMENTS)
         .busy_timeout(Duration::from_secs(10));
     let failed = |error| OpenError(format!("the database file could not be opened: {error}"));
     let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await.map_err(failed)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::AssertSqlSafe;
 use tokio::time::timeout;
 
-use super::connection::{Connection, On};
+use super::connection::{Connection, On, not_begun};
 use super::writer::{Finish, Job, Source};
 
 /// How long a transaction may take to begin, its org's lock among it, and a connection to close.
@@ -110,7 +110,7 @@ async fn work(
             connection.forget_last();
         }
         if matches!(&connection.on, On::Sqlite(write) if write.has_failed()) {
-            return Err(sqlx::Error::WorkerCrashed);
+            return Err(not_begun());
         }
         let made = match (alone, keep, left) {
             (true, _, _) | (false, false, _) => Ok(()),

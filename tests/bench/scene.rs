@@ -64,6 +64,10 @@ impl Scene {
                 ("DATABASE_URL", url),
                 ("SECRETS_KEYS", SECRETS_KEY),
                 ("API_KEYS", &keys),
+                // What is measured is how fast it is, not how soon it says no.
+                ("RATE_CALLER", "1000000/1000000"),
+                ("RATE_EXECUTE", "1000000/1000000"),
+                ("STREAMS_CALLER", "1000000"),
                 ("CONFIG_FILE", &file),
                 ("HOME", &home),
             ];

@@ -8,14 +8,66 @@ import json
 import logging
 import sys
 from contextlib import AsyncExitStack
+from urllib.parse import parse_qs, urlsplit
 
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.shared.auth import OAuthClientMetadata
 from mcp.types import ElicitResult
 
 # The client warns about peers on its own; only what a test reads belongs in its output.
 logging.disable(logging.CRITICAL)
+
+
+class Signing:
+    """A person signs in: where they have to go, and the port they come back to with a code."""
+
+    def __init__(self) -> None:
+        self.tokens = None
+        self.information = None
+        self.came: asyncio.Future = asyncio.get_running_loop().create_future()
+
+    async def provider(self, url: str) -> OAuthClientProvider:
+        server = await asyncio.start_server(self.answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        metadata = OAuthClientMetadata(
+            client_name="The Python client",
+            redirect_uris=[f"http://127.0.0.1:{port}/callback"],
+            token_endpoint_auth_method="none",
+        )
+        return OAuthClientProvider(url, metadata, self, self.redirect, self.callback)
+
+    async def answer(self, reader, writer) -> None:
+        target = (await reader.readline()).decode().split(" ")[1]
+        while (await reader.readline()).strip():
+            pass
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+        if target.startswith("/callback") and not self.came.done():
+            self.came.set_result({name: values[0] for name, values in parse_qs(urlsplit(target).query).items()})
+
+    async def redirect(self, address: str) -> None:
+        """In the middle of connecting: answers that step with the address. What comes of it answers `signed_in`."""
+        visit(address)
+
+    async def callback(self) -> AuthorizationCodeResult:
+        came = await self.came
+        return AuthorizationCodeResult(code=came["code"], state=came.get("state"), iss=came.get("iss"))
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.information
+
+    async def set_client_info(self, information) -> None:
+        self.information = information
 
 
 class Driver:
@@ -25,12 +77,16 @@ class Driver:
         self.stack = stack
         self.client: Client | None = None
         self.asked: list = []
+        self.signing: Signing | None = None
 
     async def connect(self, step: dict) -> dict:
+        self.signing = Signing() if step.get("sign_in") else None
         if "command" in step:
             server = StdioServerParameters(command=step["command"], args=step.get("arguments", []))
         else:
-            http = await self.stack.enter_async_context(create_mcp_http_client(headers=step.get("headers") or {}))
+            auth = await self.signing.provider(step["url"]) if self.signing else None
+            made = create_mcp_http_client(headers=step.get("headers") or {}, auth=auth)
+            http = await self.stack.enter_async_context(made)
             server = streamable_http_client(step["url"], http_client=http)
         action = step.get("elicitation")
 
@@ -52,7 +108,11 @@ class Driver:
     async def perform(self, step: dict):
         match step["op"]:
             case "connect":
-                return await self.connect(step)
+                try:
+                    return await self.connect(step)
+                finally:
+                    if step.get("sign_in"):
+                        await signed_in()
             case "list":
                 return plain(await self.client.list_tools())
             case "call":
@@ -74,6 +134,18 @@ def plain(model):
     return model and model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
+def visit(address: str) -> None:
+    """Answers `connect` with the address the person has to go to."""
+    reply({"ok": True, "result": {"visit": address}, "asked": []})
+
+
+async def signed_in() -> None:
+    """Takes the step that waits for what came of a visit."""
+    step = json.loads(await asyncio.to_thread(sys.stdin.readline))
+    if step["op"] != "signed_in":
+        raise ValueError(f"expected signed_in, got {step['op']}")
+
+
 def describe(error: BaseException) -> dict:
     """The innermost reason: task groups wrap the one error that matters."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
@@ -88,9 +160,9 @@ def reply(answer: dict) -> None:
     sys.stdout.flush()
 
 
-async def converse() -> None:
+async def converse(kind: type = Driver) -> None:
     async with AsyncExitStack() as stack:
-        driver = Driver(stack)
+        driver = kind(stack)
         while line := await asyncio.to_thread(sys.stdin.readline):
             step = json.loads(line)
             try:
@@ -105,4 +177,5 @@ async def converse() -> None:
             reply(answer | {"asked": asked})
 
 
-asyncio.run(converse())
+if __name__ == "__main__":
+    asyncio.run(converse())

@@ -15,11 +15,13 @@ export interface Connect {
   headers?: Record<string, string>;
   mode?: string;
   elicitation?: 'accept' | 'decline' | 'cancel';
+  sign_in?: boolean;
 }
 
 /** What a driver does for each step; the answer is whatever the official client gave, untouched. */
 export interface Driver {
   connect(step: Connect): Promise<unknown>;
+  signedIn(): Promise<unknown>;
   list(): Promise<unknown>;
   call(name: string, args: Record<string, unknown>, timeoutMs?: number): Promise<unknown>;
   prompts(): Promise<unknown>;
@@ -33,6 +35,7 @@ export const asked: unknown[] = [];
 async function perform(driver: Driver, step: any): Promise<unknown> {
   switch (step.op) {
     case 'connect': return driver.connect(step);
+    case 'signed_in': return driver.signedIn();
     case 'list': return driver.list();
     case 'call': return driver.call(step.name, step.arguments ?? {}, step.timeout_ms);
     case 'prompts': return driver.prompts();

@@ -11,16 +11,34 @@ use super::Context;
 use crate::connections::links::{Failed, Opened, gone};
 use crate::connections::{Placed, Record, Status, View};
 use crate::error::{Problem, Reason, Result};
+use crate::identity::{Permission, Who};
 use crate::tool_servers::probe::Probe;
 
 /// The link, for a command of the person it was made for.
 async fn opened(context: &Context, link: &str) -> Result<Opened> {
     let found = context.app.connections.open_link(context.org(), link, context.now_ms()).await?.ok_or_else(gone)?;
     if found.link.person != context.caller.id() {
+        inside(context)?;
         let words = format!("This link is for {} to approve.", found.record.added_by.name);
         return Err(Problem::new(Reason::Forbidden, words).kind("not_yours"));
     }
+    still_may(context)?;
     Ok(found)
+}
+
+/// To who does not belong to the org of a link, the link is an unknown one.
+fn inside(context: &Context) -> Result<()> {
+    let outside = matches!(&context.caller.who, Who::Person(person) if person.role.is_none());
+    if outside { Err(gone()) } else { Ok(()) }
+}
+
+/// Who added a connection approves it only while they still may add one.
+fn still_may(context: &Context) -> Result<()> {
+    if context.caller.may(Permission::OrgWrite) {
+        return Ok(());
+    }
+    let words = "You may no longer connect anything in this org. An admin can change your role.";
+    Err(Problem::forbidden(words).challenge(None))
 }
 
 /// A link that can still do something: open, and its connection pending and allowed.

@@ -152,11 +152,13 @@ impl Operation for ReadLink {
         let found = connections.open_link(context.org(), &input.link, context.now_ms()).await?.ok_or_else(gone)?;
         let mine = found.link.person == context.caller.id();
         if !mine {
+            super::inside(&context)?;
             return Ok(Output::of("other_person", &context, &found.record));
         }
+        super::still_may(&context)?;
         let mut output = Output::of(state(&context, &found), &context, &found.record);
         let provider = found.record.provider.as_deref().and_then(|name| connections.catalogue().get(name));
-        output.csrf = Some(context.app.csrf_token(&input.link)?);
+        output.csrf.clone_from(&context.csrf);
         output.connection = Some(shown(&context, &found.record).await?);
         output.way = Some(way(provider, &found.record));
         output.org = Some(context.org().to_owned());

@@ -1,6 +1,7 @@
 //! A whole server inside the test: on a free port of loopback, over a database of its own, at a time the test sets.
 //!
-//! `TestApp::local()` is what a developer starts; [`TestApp::with_keys`] a server of keys; [`TestApp::with`] any other.
+//! `TestApp::local()` is what a developer starts; [`TestApp::with_keys`] a server of keys; [`TestApp::signing_in`] one that
+//! people sign in to, as [`TestApp::person`] lets them; [`TestApp::with`] any other.
 //! [`TestApp::beside`] starts another server on the same database.
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,6 +31,9 @@ pub const FIRST_KEY: &str = "first:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
 /// Another one: 32 bytes of 9.
 pub const SECOND_KEY: &str = "second:CQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=";
 
+/// Stands for the server's own origin in `PUBLIC_URL`, which is known once its port is.
+pub const OWN_ORIGIN: &str = "the server's own";
+
 /// A running server and what the test holds of it.
 pub struct TestApp {
     /// The program behind it.
@@ -50,6 +54,16 @@ impl TestApp {
     pub async fn with_keys(keys: &[Key]) -> Self {
         let entries: Vec<Value> = keys.iter().map(Key::entry).collect();
         Self::with(&[("API_KEYS", &json!(entries).to_string())]).await
+    }
+
+    /// A server that people sign in to, at its own origin.
+    pub async fn signing_in() -> Self {
+        Self::signing_in_with(&[]).await
+    }
+
+    /// The same with further settings.
+    pub async fn signing_in_with(settings: &[(&str, &str)]) -> Self {
+        Self::with(&[&[("PUBLIC_URL", OWN_ORIGIN)], settings].concat()).await
     }
 
     /// A server reachable from outside that nothing lets anybody into.
@@ -80,10 +94,13 @@ impl TestApp {
         Self::start(environment, self.database.clone(), self.clock.clone()).await
     }
 
-    async fn start(environment: Environment, database: Arc<Database>, clock: Arc<ManualClock>) -> Self {
+    async fn start(mut environment: Environment, database: Arc<Database>, clock: Arc<ManualClock>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        if let Some(url) = environment.get_mut("PUBLIC_URL").filter(|url| *url == OWN_ORIGIN) {
+            *url = format!("http://localhost:{}", listener.local_addr().unwrap().port());
+        }
         let settings = config::load(&environment, |path| std::fs::read_to_string(path))
             .unwrap_or_else(|refusal| panic!("{refusal}"));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let surroundings = Surroundings {
             clock: clock.clone(),
             ids: Ids::new(Arc::new(SystemEntropy)),

@@ -1,4 +1,4 @@
-//! What tests share: servers ([`app`]), those who call them ([`people`], [`agent`]), and the services of others.
+//! What tests share: servers ([`app`]), those who call them ([`people`], [`agent`], [`visitor`]), and the services of others.
 pub mod agent;
 pub mod app;
 pub mod browser;
@@ -7,7 +7,9 @@ pub mod logs;
 pub mod peers;
 pub mod people;
 pub mod services;
+pub mod signing_in;
 pub mod upstream;
+pub mod visitor;
 
 /// Asks again until there is an answer, since a test may not sleep and hope; gives up after ten seconds.
 pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {

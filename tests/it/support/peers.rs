@@ -110,11 +110,11 @@ pub struct Failure {
 
 /// A connected client. Dropping it ends its process.
 pub struct Peer {
-    greeting: Value,
-    line: Line,
+    pub(super) greeting: Value,
+    pub(super) line: Line,
 }
 
-enum Line {
+pub(super) enum Line {
     Program(Box<Program>),
     Rust(RunningService<RoleClient, Person>, Asked),
 }
@@ -131,11 +131,7 @@ impl Official {
         let command = match self {
             Self::TypescriptSdk => script("typescript-sdk.ts"),
             Self::TypescriptClient => script("typescript-client.ts"),
-            Self::Python => {
-                let mut command = Command::new(project("target/venv/bin/python"));
-                command.arg(project("tests/clients/python.py"));
-                command
-            }
+            Self::Python => python("python.py"),
             Self::Rmcp => return connect_rust(target).await,
         };
         let mut program = Program::start(command);
@@ -231,7 +227,7 @@ impl Peer {
 }
 
 /// A client program and the lines between it and the test.
-struct Program {
+pub(super) struct Program {
     _process: Child,
     steps: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
@@ -246,7 +242,7 @@ struct Reply {
 }
 
 impl Program {
-    fn start(mut command: Command) -> Self {
+    pub(super) fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
         let mut process = command.spawn().expect("run infra/test once, it installs the clients");
         let steps = process.stdin.take().unwrap();
@@ -254,7 +250,7 @@ impl Program {
         Self { _process: process, steps, answers, asked: Vec::new() }
     }
 
-    async fn step(&mut self, step: &Value) -> Result<Value, Failure> {
+    pub(super) async fn step(&mut self, step: &Value) -> Result<Value, Failure> {
         self.steps.write_all(format!("{step}\n").as_bytes()).await.unwrap();
         let line =
             timeout(STEP_LIMIT, self.answers.next_line()).await.unwrap_or_else(|_| panic!("no answer to {step}"));
@@ -266,7 +262,7 @@ impl Program {
 }
 
 /// rmcp's side of [`Answer`].
-struct Person {
+pub(super) struct Person {
     answer: Option<ElicitationAction>,
     asked: Asked,
 }
@@ -291,6 +287,18 @@ impl ClientHandler for Person {
 }
 
 async fn connect_rust(target: &Target) -> Result<Peer, Failure> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(target.url.as_str());
+    config.custom_headers =
+        target.headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+    serve_rust(target, StreamableHttpClientTransport::from_config(config)).await
+}
+
+/// rmcp's client over a transport that is set up already.
+pub(super) async fn serve_rust<T, E, A>(target: &Target, transport: T) -> Result<Peer, Failure>
+where
+    T: rmcp::transport::IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
     let asked = Asked::default();
     let answer = target.answer.map(|answer| match answer {
         Answer::Accept => ElicitationAction::Accept,
@@ -298,16 +306,13 @@ async fn connect_rust(target: &Target) -> Result<Peer, Failure> {
         Answer::Cancel => ElicitationAction::Cancel,
     });
     let person = Person { answer, asked: Arc::clone(&asked) };
-    let mut config = StreamableHttpClientTransportConfig::with_uri(target.url.as_str());
-    config.custom_headers =
-        target.headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let lifecycle = match target.mode {
         Mode::Auto => ClientLifecycleMode::Auto { preferred_versions, legacy_version: None },
         Mode::Legacy => ClientLifecycleMode::Initialize,
         Mode::Modern => ClientLifecycleMode::Discover { preferred_versions },
     };
-    let connecting = person.serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), lifecycle);
+    let connecting = person.serve_with_lifecycle(transport, lifecycle);
     let client = timeout(STEP_LIMIT, connecting).await.expect("connecting ends").map_err(|error| Failure {
         kind: "ClientInitializeError".to_owned(),
         code: None,
@@ -343,7 +348,15 @@ async fn limited<T: Serialize>(step: impl Future<Output = Result<T, ServiceError
     Ok(json!(timeout(STEP_LIMIT, step).await.expect("the step ends")?))
 }
 
-fn script(name: &str) -> Command {
+/// A Python driver.
+pub(super) fn python(name: &str) -> Command {
+    let mut command = Command::new(project("target/venv/bin/python"));
+    command.arg(project("tests/clients").join(name));
+    command
+}
+
+/// A TypeScript driver.
+pub(super) fn script(name: &str) -> Command {
     let mut command = Command::new(node());
     command.arg(project("tests/clients").join(name));
     command

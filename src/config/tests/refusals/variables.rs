@@ -23,7 +23,7 @@ fn what_several_settings_make_together() {
 
 /// A bad variable, its value, and what follows its name in the line it is refused with.
 #[rustfmt::skip]
-const ROWS: [(&str, &str, &str); 58] = [
+const ROWS: [(&str, &str, &str); 60] = [
     ("PUBLIC_URL", "",
         ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
     ("PUBLIC_URL", "http://playmaker.example.com",

@@ -1,0 +1,63 @@
+//! The cookies of Studio (RFC 6265): how they are named, set and read (`identity.md` 8.3).
+
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
+
+use crate::app::App;
+
+/// A cookie of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cookie {
+    /// The session.
+    Session,
+    /// Where the browser goes once its person has signed in.
+    Return,
+    /// That somebody signed in with this browser before.
+    Device,
+}
+
+impl Cookie {
+    const fn plain(self) -> &'static str {
+        match self {
+            Self::Session => "playmaker",
+            Self::Return => "playmaker-return",
+            Self::Device => "playmaker-device",
+        }
+    }
+
+    /// Its name: with the prefix that binds it to this host and to https, but on loopback without TLS.
+    fn name(self, app: &App) -> String {
+        let prefix = if is_secure(app) { "__Host-" } else { "" };
+        format!("{prefix}{}", self.plain())
+    }
+
+    /// What the browser sent.
+    pub(super) fn read<'a>(self, app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+        let name = self.name(app);
+        headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|line| line.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find(|(given, _)| *given == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The header that sets it, for `age_s` seconds or until the browser closes.
+    pub(super) fn set(self, app: &App, value: &str, age_s: Option<i64>) -> Option<HeaderValue> {
+        let secure = if is_secure(app) { "; Secure" } else { "" };
+        let age = age_s.map(|age| format!("; Max-Age={age}")).unwrap_or_default();
+        let text = format!("{}={value}{secure}; HttpOnly; SameSite=Lax; Path=/{age}", self.name(app));
+        HeaderValue::from_str(&text).ok()
+    }
+
+    /// The header that takes it away.
+    pub(super) fn clear(self, app: &App) -> Option<HeaderValue> {
+        self.set(app, "", Some(0))
+    }
+}
+
+fn is_secure(app: &App) -> bool {
+    app.public_address().starts_with("https://")
+}

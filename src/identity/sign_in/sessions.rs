@@ -1,0 +1,340 @@
+//! Sessions of Studio: a random id in a cookie, of which the digest alone is kept (`identity.md` 8.3).
+//!
+//! A session ends by itself twelve hours after it was last used and fourteen days after it began; it gets a new id with
+//! each proof of who somebody is.
+
+use serde_json::json;
+
+use super::{SERVER, actor};
+use crate::digest::sha256_hex;
+use crate::error::Result;
+use crate::identity::{Identity, Person};
+use crate::ledger::{Changed, Event};
+use crate::store::Connection;
+use crate::{on_connection, on_pool};
+
+/// How long a session lives without use, in milliseconds.
+pub const IDLE_MS: i64 = 12 * 60 * 60 * 1_000;
+/// How long it lives in all.
+pub const LIFE_MS: i64 = 14 * 24 * 60 * 60 * 1_000;
+/// The most sessions of a person; the oldest gives way.
+pub const MOST: i64 = 50;
+/// How often its last use is written down at most.
+const SEEN_EVERY_MS: i64 = 60_000;
+/// The characters of an id: 43 of base62 are 256 bits.
+const ID_LENGTH: usize = 43;
+
+/// A way to prove who one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A password.
+    Password,
+    /// A passkey.
+    Passkey,
+    /// A provider of identities.
+    Upstream,
+    /// A one-time link or code.
+    Code,
+}
+
+impl Method {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Passkey => "passkey",
+            Self::Upstream => "upstream",
+            Self::Code => "code",
+        }
+    }
+}
+
+/// Where a request came from, as it is kept with a session and told in the audit.
+#[derive(Debug, Clone, Default)]
+pub struct Browser {
+    /// Its `User-Agent`, at most 200 characters.
+    pub user_agent: String,
+    /// Its address.
+    pub address: String,
+}
+
+/// A living session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// The digest of its id: what names it here.
+    pub digest: String,
+    /// Whose it is, `user_…`.
+    pub person: String,
+    /// In milliseconds since the epoch.
+    pub created_at_ms: i64,
+    /// When it was last used, exact to a minute.
+    pub last_seen_at_ms: i64,
+    /// When it ends at the latest.
+    pub expires_at_ms: i64,
+    /// When the person last proved who they are.
+    pub auth_time_ms: i64,
+    /// How they did, such as `password`.
+    pub auth_methods: String,
+    /// Whether the browser keeps it after it was closed.
+    pub remembered: bool,
+    /// The browser's own name.
+    pub user_agent: String,
+    /// The address it began from.
+    pub address: String,
+}
+
+/// A session that has just begun, with the id its browser gets.
+pub struct Opened {
+    /// The id; kept nowhere.
+    pub id: String,
+    /// The session.
+    pub session: Session,
+}
+
+#[derive(sqlx::FromRow)]
+struct Stored {
+    digest: String,
+    person: String,
+    created_at: i64,
+    last_seen_at: i64,
+    expires_at: i64,
+    auth_time: i64,
+    auth_methods: String,
+    remembered: bool,
+    user_agent: String,
+    address: String,
+}
+
+impl From<Stored> for Session {
+    fn from(row: Stored) -> Self {
+        Self {
+            digest: row.digest,
+            person: row.person,
+            created_at_ms: row.created_at,
+            last_seen_at_ms: row.last_seen_at,
+            expires_at_ms: row.expires_at,
+            auth_time_ms: row.auth_time,
+            auth_methods: row.auth_methods,
+            remembered: row.remembered,
+            user_agent: row.user_agent,
+            address: row.address,
+        }
+    }
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT digest, person, created_at, last_seen_at, expires_at, auth_time, auth_methods, remembered, \
+             user_agent, address FROM sessions WHERE ",
+            $rest
+        )
+    };
+}
+
+const ONE: &str = select!("digest = $1 AND last_seen_at > $2 AND expires_at > $3");
+const OF_PERSON: &str =
+    select!("person = $1 AND last_seen_at > $2 AND expires_at > $3 ORDER BY created_at DESC, digest LIMIT 50");
+const INSERT: &str = "INSERT INTO sessions (digest, person, created_at, last_seen_at, expires_at, auth_time, auth_methods, \
+     remembered, user_agent, address) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+const CROWDED: &str = "DELETE FROM sessions WHERE person = $1 AND digest NOT IN \
+     (SELECT digest FROM sessions WHERE person = $1 ORDER BY created_at DESC, digest LIMIT $2)";
+const END: &str = "DELETE FROM sessions WHERE digest = $1 AND person = $2";
+const END_ALL: &str = "DELETE FROM sessions WHERE person = $1 AND digest <> $2";
+const SEEN: &str = "UPDATE sessions SET last_seen_at = $2 WHERE digest = $1 AND last_seen_at < $2";
+const SWEEP: &str = "DELETE FROM sessions WHERE expires_at <= $1 OR last_seen_at <= $2";
+
+/// Writes a new session of `person`, inside a commit, in the place of `before` where it replaces one.
+pub async fn open(connection: &mut Connection, id: &str, session: &Session, before: Option<&str>) -> Result<()> {
+    debug_assert_eq!(session.digest, sha256_hex(id));
+    if let Some(before) = before {
+        end(connection, &session.person, before).await?;
+    }
+    on_connection!(connection, c => sqlx::query(INSERT)
+        .bind(&session.digest)
+        .bind(&session.person)
+        .bind(session.created_at_ms)
+        .bind(session.last_seen_at_ms)
+        .bind(session.expires_at_ms)
+        .bind(session.auth_time_ms)
+        .bind(&session.auth_methods)
+        .bind(session.remembered)
+        .bind(&session.user_agent)
+        .bind(&session.address)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    on_connection!(connection, c => sqlx::query(CROWDED)
+        .bind(&session.person).bind(MOST).execute(c).await.map(|_| ()))?;
+    Ok(())
+}
+
+/// Ends one session of a person, inside a commit; whether there was one.
+pub async fn end(connection: &mut Connection, person: &str, digest: &str) -> Result<bool> {
+    let rows = on_connection!(connection, c => sqlx::query(END)
+        .bind(digest).bind(person).execute(c).await.map(|done| done.rows_affected()))?;
+    Ok(rows == 1)
+}
+
+/// Ends every session of a person but `kept`, inside a commit; how many there were.
+pub async fn end_all(connection: &mut Connection, person: &str, kept: Option<&str>) -> Result<u64> {
+    let rows = on_connection!(connection, c => sqlx::query(END_ALL)
+        .bind(person).bind(kept.unwrap_or_default()).execute(c).await.map(|done| done.rows_affected()))?;
+    Ok(rows)
+}
+
+impl Identity {
+    /// A new session of `person`, not yet written: [`open`] does, inside the commit of what opened it.
+    pub fn new_session(&self, person: &str, method: Method, remembered: bool, browser: &Browser) -> Opened {
+        let (id, now) = (self.ids.base62("", ID_LENGTH), self.clock.now_ms());
+        let session = Session {
+            digest: sha256_hex(&id),
+            person: person.to_owned(),
+            created_at_ms: now,
+            last_seen_at_ms: now,
+            expires_at_ms: now + LIFE_MS,
+            auth_time_ms: now,
+            auth_methods: method.word().to_owned(),
+            remembered,
+            user_agent: browser.user_agent.chars().take(200).collect(),
+            address: browser.address.clone(),
+        };
+        Opened { id, session }
+    }
+
+    /// Opens a session of a person who has just proved who they are; `before` is the one it replaces.
+    pub async fn sign_in(
+        &self,
+        person: &Person,
+        method: Method,
+        remembered: bool,
+        browser: &Browser,
+        before: Option<&Session>,
+    ) -> Result<Opened> {
+        let opened = self.new_session(&person.id, method, remembered, browser);
+        let (id, session) = (opened.id.clone(), opened.session.clone());
+        let before = before.filter(|before| before.person == person.id).map(|before| before.digest.clone());
+        let event = Event::audit(
+            format!("people/{}", person.id),
+            "sign_in",
+            actor(person),
+            json!({ "method": method.word(), "address": session.address, "user_agent": session.user_agent }),
+        );
+        self.ledger
+            .commit(
+                SERVER,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        open(connection, &id, &session, before.as_deref()).await?;
+                        Ok(Changed::by((), event))
+                    })
+                }),
+            )
+            .await?;
+        Ok(opened)
+    }
+
+    /// The living session of a cookie's id; `None` alike for an unknown, an ended and a malformed one, and for that of
+    /// somebody whose account cannot be used.
+    pub async fn session(&self, id: &str) -> Result<Option<Session>> {
+        if id.len() != ID_LENGTH || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Ok(None);
+        }
+        let (digest, now) = (sha256_hex(id), self.clock.now_ms());
+        let row: Option<Stored> = on_pool!(self.ledger.store(), pool => sqlx::query_as(ONE)
+            .bind(&digest).bind(now - IDLE_MS).bind(now).fetch_optional(pool).await)?;
+        let Some(session) = row.map(Session::from) else { return Ok(None) };
+        if !self.person(&session.person).await?.is_some_and(|person| person.is_active()) {
+            return Ok(None);
+        }
+        if now - session.last_seen_at_ms >= SEEN_EVERY_MS {
+            self.used(digest, now).await?;
+        }
+        Ok(Some(session))
+    }
+
+    async fn used(&self, digest: String, now: i64) -> Result<()> {
+        let why = "when a session was last used";
+        self.ledger
+            .store()
+            .housekeeping(
+                SERVER,
+                why,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        on_connection!(connection, c => sqlx::query(SEEN)
+                            .bind(&digest).bind(now).execute(c).await.map(|_| ()))?;
+                        Ok(())
+                    })
+                }),
+            )
+            .await
+    }
+
+    /// The living sessions of a person, the newest first.
+    pub async fn sessions_of(&self, person: &str) -> Result<Vec<Session>> {
+        let now = self.clock.now_ms();
+        let rows: Vec<Stored> = on_pool!(self.ledger.store(), pool => sqlx::query_as(OF_PERSON)
+            .bind(person).bind(now - IDLE_MS).bind(now).fetch_all(pool).await)?;
+        Ok(rows.into_iter().map(Session::from).collect())
+    }
+
+    /// Ends a session by its own person's wish: `sign_out` where it is the one they use, else `session_revoked`.
+    pub async fn end_session(&self, person: &Person, digest: &str, kind: &'static str) -> Result<bool> {
+        let (id, digest) = (person.id.clone(), digest.to_owned());
+        let event = Event::audit(format!("people/{}", person.id), kind, actor(person), json!({}));
+        self.ledger
+            .commit(
+                SERVER,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        if !end(connection, &id, &digest).await? {
+                            return Ok(Changed::nothing(false));
+                        }
+                        Ok(Changed::by(true, event))
+                    })
+                }),
+            )
+            .await
+    }
+
+    /// Ends every session of a person but `kept`.
+    pub async fn end_other_sessions(&self, person: &Person, kept: Option<&str>) -> Result<u64> {
+        let (id, kept, who) = (person.id.clone(), kept.map(str::to_owned), actor(person));
+        self.ledger
+            .commit(
+                SERVER,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        let ended = end_all(connection, &id, kept.as_deref()).await?;
+                        if ended == 0 {
+                            return Ok(Changed::nothing(0));
+                        }
+                        let data = json!({ "sessions": ended });
+                        Ok(Changed::by(ended, Event::audit(format!("people/{id}"), "session_revoked", who, data)))
+                    })
+                }),
+            )
+            .await
+    }
+
+    /// Forgets sessions that have ended.
+    pub async fn sweep_sessions(&self) -> Result<u64> {
+        let now = self.clock.now_ms();
+        let why = "sessions that ended by themselves";
+        self.ledger
+            .store()
+            .housekeeping(
+                SERVER,
+                why,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        let rows = on_connection!(connection, c => sqlx::query(SWEEP)
+                            .bind(now).bind(now - IDLE_MS).execute(c).await.map(|done| done.rows_affected()))?;
+                        Ok(rows)
+                    })
+                }),
+            )
+            .await
+    }
+}

@@ -1,0 +1,3 @@
+//! People sign in to Studio, and what their sessions may do (`identity.md` 8).
+
+mod sessions;
