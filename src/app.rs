@@ -1,5 +1,7 @@
 //! Everything long-lived, built in one function.
 
+pub mod upkeep;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::Result;
+use crate::identity::audit::Refusals;
 use crate::identity::oauth::{self, AuthorizationServer};
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
@@ -22,6 +25,7 @@ use crate::secrets::SecretsStore;
 use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
+use upkeep::Upkeep;
 
 /// The program: what every request reaches.
 pub struct App {
@@ -41,6 +45,10 @@ pub struct App {
     pub identity: Arc<Identity>,
     /// The built-in authorization server, where people sign in and no other issuer is set.
     pub oauth: Option<AuthorizationServer>,
+    /// Refusals on their way to the audit.
+    pub refusals: Arc<Refusals>,
+    /// Work by the clock.
+    pub upkeep: Upkeep,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -95,7 +103,8 @@ impl App {
         // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
         let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
-        let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
+        let ledger =
+            Ledger::new(store.clone(), clock.clone(), ids.clone()).logging_audit(settings.administration.audit_log);
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
@@ -117,6 +126,7 @@ impl App {
         let configured = settings.api_keys.as_deref().unwrap_or_default();
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
+        let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let lifecycle = Lifecycle::default();
         if let Some(oauth) = &oauth {
             oauth.start_sweep(&lifecycle);
@@ -133,6 +143,16 @@ impl App {
         tool_servers.start_sweep();
         identity.start_key_sweep(&lifecycle);
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
+        let upkeep = Upkeep {
+            settings: settings.clone(),
+            clock: clock.clone(),
+            ledger: ledger.clone(),
+            identity: identity.clone(),
+            refusals: refusals.clone(),
+            connections: connections.clone(),
+            tool_servers: tool_servers.clone(),
+        };
+        upkeep.start(&lifecycle);
         let app = Self {
             settings,
             clock,
@@ -142,6 +162,8 @@ impl App {
             limits,
             identity,
             oauth,
+            refusals,
+            upkeep,
             ledger,
             secrets,
             connections,
@@ -202,6 +224,7 @@ impl App {
     pub async fn close(&self) {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
+        self.refusals.tell(true).await;
         self.tool_servers.close().await;
         if let Err(problem) = self.identity.write_key_uses().await {
             tracing::warn!(%problem, "when keys were last used could not be written");

@@ -5,6 +5,7 @@
 
 mod access;
 mod architecture;
+mod audit;
 mod commands;
 mod connections;
 mod contract;
@@ -12,6 +13,7 @@ mod demo;
 mod issuer;
 mod keys;
 mod mcp;
+mod members;
 mod oauth;
 mod playbooks;
 mod servers;

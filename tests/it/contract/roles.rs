@@ -152,6 +152,7 @@ impl Kind {
                 playbooks: key
                     .playbooks
                     .map_or(Playbooks::All, |ids| Playbooks::Only(ids.iter().map(|id| (*id).to_owned()).collect())),
+                origin: None,
             },
             Self::Person(role, scopes) => {
                 let granted = scopes.map_or(Permissions::EVERY, |scopes| Permissions::of(&of_words(scopes)));
@@ -163,6 +164,7 @@ impl Kind {
                     org: "north".into(),
                     permissions: granted.and(role.rights()),
                     playbooks: Playbooks::All,
+                    origin: None,
                     who: Who::Person(SignedIn {
                         id: "person:user_0123456789ABCDEFGHIJKL".into(),
                         name: "Ada".into(),
