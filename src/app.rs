@@ -13,6 +13,7 @@ use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::Result;
 use crate::identity::audit::Refusals;
+use crate::identity::oauth::{self, AuthorizationServer};
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -39,13 +40,15 @@ pub struct App {
     /// Which ways in are open.
     pub access: Access,
     /// How much anybody may ask.
-    pub limits: Limits,
+    pub limits: Arc<Limits>,
     /// Orgs, people and what proves a caller.
     pub identity: Arc<Identity>,
     /// Refusals on their way to the audit.
     pub refusals: Arc<Refusals>,
     /// Work by the clock.
     pub upkeep: Upkeep,
+    /// The built-in authorization server, where people sign in and no other issuer is set.
+    pub oauth: Option<AuthorizationServer>,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -107,15 +110,27 @@ impl App {
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let access = Access::of(&settings, &account);
-        let limits = Limits::of(&settings, clock.clone());
+        let limits = Arc::new(Limits::of(&settings, clock.clone()));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
-        let issuing = issuing(&settings, &egress, &clock);
+        let own_keys = tokens::OwnKeys::default();
+        let issuing = issuing(&settings, &egress, &clock, &own_keys);
+        let oauth = match &issuing {
+            Some(issuing) if issuing.external.is_none() => {
+                let revoked = issuing.revoked.clone();
+                let parts = (ledger.clone(), secrets.clone(), clock.clone(), ids.clone());
+                Some(authorization_server(&settings, &egress, &limits, own_keys, revoked, parts).await?)
+            }
+            _ => None,
+        };
         let configured = settings.api_keys.as_deref().unwrap_or_default();
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let lifecycle = Lifecycle::default();
+        if let Some(oauth) = &oauth {
+            oauth.start_sweep(&lifecycle);
+        }
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
             connections: connections.clone(),
@@ -148,6 +163,7 @@ impl App {
             identity,
             refusals,
             upkeep,
+            oauth,
             ledger,
             secrets,
             connections,
@@ -221,18 +237,53 @@ impl App {
     }
 }
 
+/// The built-in authorization server, with its first key; whoever checks tokens is handed its keys in `own_keys`.
+async fn authorization_server(
+    settings: &Settings,
+    egress: &egress::Client,
+    limits: &Arc<Limits>,
+    own_keys: tokens::OwnKeys,
+    revoked: oauth::Revocations,
+    (ledger, secrets, clock, ids): (Ledger, SecretsStore, SharedClock, Ids),
+) -> Result<AuthorizationServer, StartError> {
+    let rules = &settings.authorization;
+    let (limits, guarded) = (limits.clone(), oauth::documents::guarded(egress.clone()));
+    let needs = oauth::Needs {
+        issuer: settings.public_url.clone().unwrap_or_default(),
+        access_token_ttl_ms: rules.access_token_ttl_ms,
+        registers: rules.registers,
+        clients: oauth::configured::clients(&rules.clients).map_err(StartError)?,
+        ledger,
+        secrets,
+        fetch: Arc::new(move |url, most| match limits.document_fetch() {
+            Ok(()) => guarded(url, most),
+            Err(_) => Box::pin(async { Err(oauth::documents::Fault::passing("too many documents just now")) }),
+        }),
+        on_keys: Box::new(move |set| own_keys.replace(tokens::KeySet::read(set).unwrap_or_default())),
+        revoked,
+        clock,
+        ids,
+    };
+    AuthorizationServer::open(needs).await.map_err(|error| StartError(error.to_string()))
+}
+
 /// What checks the access tokens of people, where they sign in.
-fn issuing(settings: &Settings, egress: &egress::Client, clock: &SharedClock) -> Option<Issuing> {
+fn issuing(
+    settings: &Settings,
+    egress: &egress::Client,
+    clock: &SharedClock,
+    own_keys: &tokens::OwnKeys,
+) -> Option<Issuing> {
     let public_url = settings.public_url.clone()?;
     let (rules, keys) = match &settings.identity {
-        None => (tokens::Rules::own(&public_url), tokens::Keys::Own(tokens::OwnKeys::default())),
+        None => (tokens::Rules::own(&public_url), tokens::Keys::Own(own_keys.clone())),
         Some(external) => {
             let published = tokens::Published::new(external, egress.clone(), clock.clone());
             (tokens::Rules::external(external), tokens::Keys::Published(published))
         }
     };
     let checker = tokens::Checker::new(rules, keys, clock.clone());
-    Some(Issuing { checker, public_url, external: settings.identity.clone() })
+    Some(Issuing { checker, public_url, external: settings.identity.clone(), revoked: oauth::Revocations::default() })
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

@@ -3,8 +3,10 @@
 //! A command that fails says why in one line on stderr and ends with code 1. Start at [`run`].
 
 mod audit;
+mod client;
 mod demo;
 mod documents;
+mod identity;
 mod key;
 mod org;
 mod providers;
@@ -45,6 +47,12 @@ enum Command {
     /// Makes keys that agents call with.
     #[command(subcommand)]
     Key(key::Command),
+    /// Makes, lists and deletes clients of the built-in authorization server.
+    #[command(subcommand)]
+    Client(client::Command),
+    /// Looks after what access tokens are signed with.
+    #[command(subcommand)]
+    Identity(identity::Command),
     /// Looks after the keys that seal credentials.
     #[command(subcommand)]
     Secrets(secrets::Command),
@@ -66,6 +74,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Org(command) => org::run(command),
         Command::Audit(command) => audit::run(command),
         Command::Key(command) => key::run(command),
+        Command::Client(command) => client::run(command),
+        Command::Identity(command) => identity::run(command),
         Command::Secrets(command) => secrets::run(command),
         Command::Providers(command) => providers::run(command),
         Command::Openapi => documents::openapi(),

@@ -26,7 +26,7 @@ enum Form {
 }
 
 /// Every key of the file; its variable is the same in capitals.
-const KEYS: [(&str, Form); 13] = [
+const KEYS: [(&str, Form); 14] = [
     ("allowed_origins", Form::Items),
     ("api_keys", Form::Json),
     ("connections_add", Form::Word),
@@ -39,15 +39,18 @@ const KEYS: [(&str, Form); 13] = [
     ("connections_providers_dir", Form::Word),
     ("connections_types", Form::Items),
     ("connections_variables", Form::Items),
+    ("oauth_clients", Form::Json),
     ("tool_servers", Form::Json),
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 22] = [
+const ENVIRONMENT_ALONE: [&str; 24] = [
     "port",
     "host",
     "config_file",
     "public_url",
+    "oauth_registration",
+    "access_token_ttl",
     "metrics_addr",
     "log_format",
     "rust_log",

@@ -11,7 +11,8 @@ use super::refusal::Refusal;
 use super::secret::Secret;
 use super::{Environment, Listener, ProviderValues, Settings};
 use super::{
-    administration, api_keys_file, connections_file, identity_variables, limits, names, tool_servers_check, variables,
+    administration, api_keys_file, connections_file, identity_variables, limits, names, oauth_clients,
+    tool_servers_check, variables,
 };
 
 /// The settings of `environment` and of the file it names, which `read_file` reads.
@@ -68,6 +69,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         provider_values: ProviderValues(kept(&|name| name.starts_with("PROVIDER_"))),
         variables: kept(&|name| connections.variables.iter().any(|rule| rule.covers(name))),
         connections,
+        authorization: oauth_clients::rules(&mut sheet, environment)?,
         outbound: variables::outbound(environment, &read_file)?,
         administration: administration::read(environment)?,
         limits: limits::read(environment)?,

@@ -17,6 +17,7 @@ mod limits;
 mod listener;
 mod load;
 mod names;
+mod oauth_clients;
 mod outbound;
 mod permission;
 mod references;
@@ -46,6 +47,7 @@ pub use listener::{Access, LOOPBACK_HOSTS, Listener};
 pub use load::{environment, load};
 pub(crate) use names::secure_address;
 pub use names::{MODEL_PROVIDERS, is_key_id, is_org, is_playbook};
+pub use oauth_clients::{AuthorizationRules, ClientMethod, OauthClient};
 pub use outbound::{ExtraCa, Outbound};
 pub use permission::Permission;
 pub use refusal::Refusal;
@@ -87,6 +89,8 @@ pub struct Settings {
     pub variables: BTreeMap<String, Secret>,
     /// Where credentials are kept.
     pub secrets: SecretsStore,
+    /// How the built-in authorization server behaves.
+    pub authorization: AuthorizationRules,
     /// How requests leave.
     pub outbound: Outbound,
     /// How orgs come to be and what is told of them.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 use super::connections::{Adders, CredentialKind, ServerType};
-use super::{api_keys_file, tool_servers_file};
+use super::{api_keys_file, oauth_clients, tool_servers_file};
 
 /// A commented file: every key with its default or an example.
 pub const DEFAULT_FILE: &str = include_str!("default.yaml");
@@ -41,6 +41,8 @@ struct File {
     connections_private_hosts: Option<Vec<String>>,
     /// Connections an org may have, 1 to 10000; 200 when left out.
     connections_max_per_org: Option<u32>,
+    /// Clients of the built-in authorization server.
+    oauth_clients: Option<Vec<oauth_clients::Written>>,
 }
 
 /// The JSON Schema (2020-12) of the file.

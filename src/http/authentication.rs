@@ -54,14 +54,28 @@ async fn identify(
     if let Some(caller) = app.identity.configured_key_caller(text).await? {
         return Ok(caller);
     }
-    app.limits.before_look_up(sender.address, text)?;
-    let caller = bearer_caller(app, text, resource).await;
-    match &caller {
-        Ok(_) => app.limits.good(text),
-        Err(problem) if problem.reason() == Reason::Unauthenticated => app.limits.failed(sender.address),
-        Err(_) => {}
+    let closed = app.limits.before_look_up(sender.address, text).err();
+    match closed {
+        // A token proves itself by its signature before anything is looked up; a kept key is only found by looking.
+        Some(problem) if !is_signed(text) => return Err(problem),
+        closed => match (bearer_caller(app, text, resource).await, closed) {
+            (Err(problem), None) if problem.reason() == Reason::Unauthenticated => {
+                app.limits.failed(sender.address);
+                Err(problem)
+            }
+            (Err(problem), Some(closed)) if problem.reason() == Reason::Unauthenticated => Err(closed),
+            (Ok(caller), _) => {
+                app.limits.good(text);
+                Ok(caller)
+            }
+            (Err(problem), _) => Err(problem),
+        },
     }
-    caller
+}
+
+/// Whether a credential has the form of a signed token (RFC 7515, section 3.1).
+fn is_signed(text: &str) -> bool {
+    text.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
 /// The caller a bearer credential proves that has to be looked up: a key of the database, or an access token that reaches

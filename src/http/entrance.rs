@@ -78,7 +78,9 @@ async fn limited(app: &App, sender: &Sender, request: Request, next: Next, id: &
         return guarded(next.run(request), id).await;
     }
     let headers = request.headers();
-    if !headers.contains_key(AUTHORIZATION) && !headers.contains_key(COOKIE) {
+    // A client's credential may stand in the form.
+    let in_form = matches!(request.uri().path(), "/oauth/token" | "/oauth/revoke");
+    if !headers.contains_key(AUTHORIZATION) && !headers.contains_key(COOKIE) && !in_form {
         return match app.limits.anonymous(sender.address) {
             Ok(()) => guarded(next.run(request), id).await,
             Err(problem) => problems::response(&problem),
@@ -119,6 +121,10 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
     let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
     if is_public(request.uri().path()) {
         return Ok(Some(HeaderValue::from_static("*")));
+    }
+    // A client's page may send its person here by a form (RFC 6749, section 3.1); no page may read the answer.
+    if request.uri().path() == "/oauth/authorize" && !is_preflight(request) {
+        return Ok(None);
     }
     if app.origin_allowed(origin.to_str().unwrap_or_default()) {
         return Ok(Some(origin.clone()));

@@ -11,6 +11,8 @@ mod entrance;
 mod framing;
 mod health;
 mod mcp_routes;
+mod oauth;
+mod oauth_routes;
 mod operation_routes;
 mod origin;
 mod page_routes;
@@ -43,6 +45,7 @@ use crate::identity::Resource;
 /// Everything the server answers.
 pub fn router(app: Arc<App>) -> Router {
     let operations = operation_routes::routes(&app);
+    let oauth = oauth_routes::routes(&app);
     Router::new()
         .route("/health", get(health::health).fallback(|| only("GET, HEAD")))
         .route("/ready", get(health::ready).fallback(|| only("GET, HEAD")))
@@ -50,6 +53,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(operations)
         .merge(mcp_routes::routes())
         .merge(resource_routes::routes())
+        .merge(oauth)
         .merge(page_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))

@@ -10,6 +10,8 @@ use crate::ledger::{Actor, Origin};
 pub const LOCAL_ORG: &str = "local";
 /// What stands before a person's id where it is a caller's.
 pub const PERSON: &str = "person:";
+/// What a person's caller id looks like.
+pub const PERSON_PATTERN: &str = "^person:user_[0-9A-Za-z]{22}$";
 
 const fn bit(permission: Permission) -> u8 {
     1 << permission as u8

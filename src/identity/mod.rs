@@ -13,6 +13,7 @@ mod first_sight;
 pub mod invitations;
 pub mod keys;
 pub mod members;
+pub mod oauth;
 pub mod orgs;
 pub mod people;
 mod recent;

@@ -4,6 +4,8 @@ use http_body_util::BodyExt;
 
 use super::approval::{Asked, Asking, Connected, Field, LinkView, Way, connect, connect_refused};
 use super::assets::{ASSETS_PATH, asset, asset_url};
+use super::consent::tests::asking as asking_consent;
+use super::consent::{Barred, consent, consent_barred};
 use super::error_page::error_page;
 use super::home::{Access, ConnectionLine, HomeView, home};
 use super::response::Response;
@@ -183,6 +185,8 @@ fn other_pages() -> Vec<(&'static str, Response)> {
     let foreign = Problem::forbidden("The request did not come from a page of this server.");
     let internal = Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into());
     vec![
+        ("consent", consent(&asking_consent())),
+        ("consent-barred", consent_barred(&asking_consent(), &Barred::NotAMember { org: "acme".into() })),
         ("home-local", home(&home_local())),
         ("home-keys", home(&home_keys())),
         ("home-closed", home(&closed)),

@@ -6,6 +6,7 @@
 
 pub mod approval;
 pub mod assets;
+pub mod consent;
 pub mod error_page;
 pub mod home;
 pub mod response;

@@ -69,8 +69,8 @@ const EDGES: [(&str, &[&str]); 21] = [
     ("tool_servers", &["config", "connections", "egress", "ledger", "lifecycle", "playbooks", "store"]),
     ("connections", &["config", "egress", "ledger", "lifecycle", "playbooks", "secrets", "store", "telemetry"]),
     ("playbooks", &["identity", "ledger", "store"]),
+    ("identity", &["config", "egress", "ledger", "lifecycle", "secrets", "store"]),
     ("limits", &["config", "identity"]),
-    ("identity", &["config", "egress", "ledger", "lifecycle", "store"]),
     ("secrets", &["config", "store"]),
     ("ledger", &["store"]),
     ("store", &[]),
@@ -99,7 +99,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 14] = [
+const TABLES: [(&str, &str); 24] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -107,6 +107,16 @@ const TABLES: [(&str, &str); 14] = [
     ("connection_links", "connections"),
     ("secrets", "secrets"),
     ("tool_calls", "tool_servers"),
+    ("oauth_clients", "identity"),
+    ("oauth_assertions", "identity"),
+    ("oauth_requests", "identity"),
+    ("oauth_signing_keys", "identity"),
+    ("oauth_codes", "identity"),
+    ("oauth_consents", "identity"),
+    ("oauth_grants", "identity"),
+    ("oauth_families", "identity"),
+    ("oauth_refresh_tokens", "identity"),
+    ("oauth_revocations", "identity"),
     ("orgs", "identity"),
     ("people", "identity"),
     ("identities", "identity"),

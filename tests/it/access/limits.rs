@@ -116,6 +116,8 @@ async fn an_address_that_fails_too_often_waits_ten_minutes() {
     }
     refused(&guess(30).await, "600");
     refused(&guess(0).await, "600");
+    let token = Caller::new(server.url(""), Some("eyJhbGciOiJub25lIn0.e30.c2lnbmF0dXJl"));
+    refused(&token.get(PLAYBOOKS).await, "600");
     // A good credential from there still passes, and another org is none of its business as before.
     server.holder(&FULL).get(PLAYBOOKS).await.done(200);
     server.holder(&FULL).get("/v1/orgs/south/playbooks").await.refused(403, "forbidden");

@@ -126,18 +126,24 @@ async fn who_is_taken_out_is_out_at_once_and_on_other_servers_in_five_seconds() 
         assert!(bob.clone().on(other).caller().await.is_some());
     }
     assert!(bob.caller().await.is_some());
+    let asked = json!({ "name": "own", "permissions": ["playbook:read"], "personal": true });
+    let key = bob.does("create_key", asked).await.unwrap();
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    server.anyone().with("authorization", &bearer).get("/v1/me").await.done(200);
     let removed = ada.does("remove_member", json!({ "person": bob.caller_id() })).await.unwrap();
     assert_eq!(
         (&removed["removed"], &removed["name"], &removed["role"]),
         (&json!(true), &json!("bob"), &json!("member"))
     );
     assert!(bob.caller().await.is_none());
+    // The key they held for themselves ended in the same commit.
+    assert_eq!(server.anyone().with("authorization", &bearer).get("/v1/me").await.status, 401);
     server.clock.advance_ms(5_000);
     if let Some(other) = &other {
         assert!(bob.clone().on(other).caller().await.is_none());
     }
     assert_eq!(ada.refused("remove_member", json!({ "person": bob.caller_id() })).await, (404, "not_found", None));
-    assert_eq!(actions(&ada.reads_audit(json!({})).await), ["member_removed"]);
+    assert_eq!(actions(&ada.reads_audit(json!({})).await), ["key_revoked", "member_removed", "key_created"]);
 }
 
 #[tokio::test]

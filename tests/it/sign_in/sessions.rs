@@ -13,7 +13,7 @@ async fn a_person_acts_in_the_orgs_they_belong_to_with_the_rights_of_their_role(
     let server = TestApp::signing_in().await;
     let ada = server.person("Ada", "ada@acme.test", "acme", Role::Member).await;
     let viewer = server.person("Vi", "vi@acme.test", "acme", Role::Viewer).await;
-    let body = json!({ "id": "support", "name": "Support" });
+    let body = json!({ "playbook": "support", "name": "Support" });
     viewer.post(PLAYBOOKS, &body).await.refused(403, "forbidden");
     ada.post(PLAYBOOKS, &body).await.done(201);
     viewer.get(PLAYBOOKS).await.done(200);
@@ -32,7 +32,7 @@ async fn a_command_needs_our_own_page_and_the_token_of_its_session() {
     let other = server.person("Ada", "ada@acme.test", "acme", Role::Owner).await;
     let own = server.origin();
     let bare = || server.anyone().with("cookie", &ada.cookie);
-    let body = json!({ "id": "support", "name": "Support" });
+    let body = json!({ "playbook": "support", "name": "Support" });
     for (what, caller) in [
         ("no token", bare().with("origin", &own)),
         ("no origin", bare().with("x-playmaker-csrf", &ada.csrf)),
