@@ -62,7 +62,7 @@ async fn a_leaked_key_is_taken_back_at_once() {
     let scene = Scene::new().await;
     let client = scene.public_client().await;
     let first = scene.signs_with(&client).await;
-    let operator = Actor::new("operator", "operator", "operator");
+    let operator = Actor::operator();
     let made = scene.oauth().rotate_signing_key(Rotation::Leaked, operator).await.unwrap().unwrap();
     assert_eq!(scene.kids().await, std::slice::from_ref(&made));
     assert_eq!(scene.signs_with(&client).await, made);
