@@ -8,6 +8,7 @@ use thirtyfour::prelude::*;
 use crate::support::app::{OWN_ORIGIN, TestApp};
 use crate::support::browser::{Browser, Scheme, Screen};
 use crate::support::database::Database;
+use crate::support::eventually;
 use crate::support::services::{Service, issuer};
 use crate::support::signing_in::{SignsIn, Visiting};
 
@@ -18,18 +19,25 @@ async fn server(issuer: &Service, more: &[(&str, &str)]) -> TestApp {
     TestApp::on(Database::fresh().await, &settings, SystemClock.now_ms()).await
 }
 
-/// Signs in at the issuer's own pages under any name, and consents there.
+/// Signs in at the issuer's own pages under any name, and consents there, until the client has its answer.
 async fn goes_there(browser: &Browser, visiting: &Visiting, name: &str) {
     let page = browser.driver();
     browser.visit(&visiting.address).await;
-    if let Ok(field) = page.find(By::Css("input[name=login]")).await {
-        field.send_keys(name).await.unwrap();
-        page.find(By::Css("input[name=password]")).await.unwrap().send_keys("any").await.unwrap();
-        page.find(By::Css("button[type=submit]")).await.unwrap().click().await.unwrap();
-    }
-    if let Ok(go_on) = page.find(By::Css("button[type=submit]")).await {
-        go_on.click().await.unwrap();
-    }
+    let issuer = visiting.address.split("/auth?").next().unwrap();
+    // Between two looks the page may be another: what fails then is tried again there.
+    eventually("the way back from the issuer", async || {
+        if !page.current_url().await.ok()?.as_str().starts_with(issuer) {
+            return Some(());
+        }
+        if let Ok(field) = page.find(By::Css("input[name=login]")).await {
+            field.clear().await.ok()?;
+            field.send_keys(name).await.ok()?;
+            page.find(By::Css("input[name=password]")).await.ok()?.send_keys("any").await.ok()?;
+        }
+        page.find(By::Css("button[type=submit]")).await.ok()?.click().await.ok()?;
+        None
+    })
+    .await;
 }
 
 #[tokio::test]
