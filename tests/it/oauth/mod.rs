@@ -1,6 +1,7 @@
 //! The built-in authorization server, as clients and people meet it (`identity.md` 7).
 
 mod authorizing;
+mod claude;
 mod clients;
 mod commands;
 mod consenting;

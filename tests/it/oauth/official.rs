@@ -12,7 +12,7 @@ use crate::support::signing_in::SignsIn;
 use crate::support::visitor::Visitor;
 
 /// Puts a session's cookie into a browser, as signing in there would.
-async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
+pub(super) async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
     browser.visit(&format!("{}/health", server.origin())).await;
     let (name, value) = visitor.cookie.split_once('=').unwrap();
     let mut cookie = Cookie::new(name, value);
@@ -21,7 +21,7 @@ async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
 }
 
 /// Leaves only the scopes that are wanted, and allows.
-async fn allow(browser: &Browser, unwanted: &[&str]) {
+pub(super) async fn allow(browser: &Browser, unwanted: &[&str]) {
     let page = browser.driver();
     for scope in unwanted {
         page.find(By::Css(format!("input[value='{scope}']"))).await.unwrap().click().await.unwrap();
