@@ -11,6 +11,7 @@ use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::Result;
 use crate::identity::oauth::{self, AuthorizationServer};
+use crate::identity::sign_in::{self, Mail};
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -39,6 +40,8 @@ pub struct App {
     pub limits: Arc<Limits>,
     /// Orgs, people and what proves a caller.
     pub identity: Arc<Identity>,
+    /// Mail to people.
+    pub mail: Mail,
     /// The built-in authorization server, where people sign in and no other issuer is set.
     pub oauth: Option<AuthorizationServer>,
     /// All that happened.
@@ -118,6 +121,10 @@ impl App {
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let lifecycle = Lifecycle::default();
+        let mail = Mail::of(settings.sign_in.mail.as_ref(), lifecycle.clone()).map_err(StartError)?;
+        if access.signs_in() {
+            sign_in::start_sweep(identity.clone(), &lifecycle);
+        }
         if let Some(oauth) = &oauth {
             oauth.start_sweep(&lifecycle);
         }
@@ -141,6 +148,7 @@ impl App {
             access,
             limits,
             identity,
+            mail,
             oauth,
             ledger,
             secrets,
@@ -152,7 +160,17 @@ impl App {
             heartbeat: HEARTBEAT,
             lock,
         };
+        app.announce_set_up().await?;
         Ok(Arc::new(app))
+    }
+
+    /// Says how the first person is made, where people sign in at our own pages and there is nobody yet.
+    async fn announce_set_up(&self) -> Result<(), StartError> {
+        if !self.access.signs_in() || self.settings.identity.is_some() {
+            return Ok(());
+        }
+        let told = self.identity.announce_set_up(&self.public_address()).await;
+        told.map_err(|problem| StartError(problem.to_string()))
     }
 
     /// Whether a tool may change something outside: any tool server is configured, or people may add connections.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+pub use append::also;
 pub use read::{Filter, Order, Page, Row};
 
 use crate::clock::SharedClock;

@@ -98,7 +98,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 23] = [
+const TABLES: [(&str, &str); 28] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -121,6 +121,11 @@ const TABLES: [(&str, &str); 23] = [
     ("identities", "identity"),
     ("memberships", "identity"),
     ("sessions", "identity"),
+    ("passwords", "identity"),
+    ("one_time_codes", "identity"),
+    ("sign_in_counters", "identity"),
+    ("passkeys", "identity"),
+    ("sign_in_attempts", "identity"),
     ("api_keys", "identity"),
 ];
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use http::header::{COOKIE, LOCATION, SET_COOKIE};
+use http::header::{COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::answers::{form, leave, logged};
@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::http::entrance::RequestId;
 use crate::http::oauth_routes::server;
+use crate::http::sign_in_routes;
 use crate::identity::oauth::authorize::{self, Astray, Prompt};
 use crate::identity::oauth::client::Client;
 use crate::identity::oauth::consent::Place;
@@ -23,9 +24,6 @@ use crate::identity::oauth::refusal::{Code, Refusal};
 use crate::identity::oauth::requests::{WAITS, Waiting};
 use crate::operations::noted;
 use crate::studio;
-
-/// Where people sign in; what they came for is found again by the cookie of [`cookie_name`].
-const SIGN_IN: &str = "/sign-in";
 
 /// GET: a request in the query, or, without one, the request that waits in this browser.
 pub(in crate::http) async fn get(
@@ -106,7 +104,7 @@ async fn go_on(app: &Arc<App>, headers: &HeaderMap, client: &Client, waiting: Wa
         Ok(leave(StatusCode::FOUND, &waiting.asked.refused(&refusal, server.issuer())))
     };
     let Some(person) = person::signed_in(app, headers).await? else {
-        return if quiet { unasked() } else { Ok(remembering(app, to_sign_in(), &waiting.id)) };
+        return if quiet { unasked() } else { Ok(to_sign_in(app, &waiting.id)) };
     };
     let places = places(&person, &waiting, server.issuer());
     if waiting.asked.prompt != Prompt::Consent
@@ -133,10 +131,10 @@ pub(super) fn places(person: &SignedIn, waiting: &Waiting, public_url: &str) -> 
     person.places.iter().filter(fits).cloned().collect()
 }
 
-fn to_sign_in() -> Response {
-    let mut response = leave(StatusCode::SEE_OTHER, SIGN_IN);
-    *response.status_mut() = StatusCode::FOUND;
-    response.headers_mut().insert(LOCATION, HeaderValue::from_static(SIGN_IN));
+/// Sends the browser to sign in, and from there back here, where its request waits.
+fn to_sign_in(app: &App, waiting: &str) -> Response {
+    let mut response = remembering(app, leave(StatusCode::FOUND, "/sign-in"), waiting);
+    sign_in_routes::keep_way_back(app, &mut response, "/oauth/authorize");
     response
 }
 

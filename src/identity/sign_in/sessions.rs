@@ -83,6 +83,19 @@ pub struct Session {
     pub address: String,
 }
 
+impl Session {
+    /// The browser it began in.
+    pub fn browser(&self) -> Browser {
+        Browser { user_agent: self.user_agent.clone(), address: self.address.clone() }
+    }
+}
+
+/// The event of a sign-in.
+pub(super) fn signed_in(person: &Person, method: Method, session: &Session) -> Event {
+    let data = json!({ "method": method.word(), "address": session.address, "user_agent": session.user_agent });
+    Event::audit(format!("people/{}", person.id), "sign_in", actor(person), data)
+}
+
 /// A session that has just begun, with the id its browser gets.
 pub struct Opened {
     /// The id; kept nowhere.
@@ -145,10 +158,10 @@ const SEEN: &str = "UPDATE sessions SET last_seen_at = $2 WHERE digest = $1 AND 
 const SWEEP: &str = "DELETE FROM sessions WHERE expires_at <= $1 OR last_seen_at <= $2";
 
 /// Writes a new session of `person`, inside a commit, in the place of `before` where it replaces one.
-pub async fn open(connection: &mut Connection, id: &str, session: &Session, before: Option<&str>) -> Result<()> {
+pub async fn open(connection: &mut Connection, id: &str, session: &Session, before: Option<&Session>) -> Result<()> {
     debug_assert_eq!(session.digest, sha256_hex(id));
     if let Some(before) = before {
-        end(connection, &session.person, before).await?;
+        end(connection, &before.person, &before.digest).await?;
     }
     on_connection!(connection, c => sqlx::query(INSERT)
         .bind(&session.digest)
@@ -213,19 +226,14 @@ impl Identity {
     ) -> Result<Opened> {
         let opened = self.new_session(&person.id, method, remembered, browser);
         let (id, session) = (opened.id.clone(), opened.session.clone());
-        let before = before.filter(|before| before.person == person.id).map(|before| before.digest.clone());
-        let event = Event::audit(
-            format!("people/{}", person.id),
-            "sign_in",
-            actor(person),
-            json!({ "method": method.word(), "address": session.address, "user_agent": session.user_agent }),
-        );
+        let before = before.cloned();
+        let event = signed_in(person, method, &session);
         self.ledger
             .commit(
                 SERVER,
                 Box::new(move |connection| {
                     Box::pin(async move {
-                        open(connection, &id, &session, before.as_deref()).await?;
+                        open(connection, &id, &session, before.as_ref()).await?;
                         Ok(Changed::by((), event))
                     })
                 }),
