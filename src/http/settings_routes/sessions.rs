@@ -67,7 +67,7 @@ pub(super) async fn end_others(
 async fn view(app: &App, visit: &Visit) -> Result<SettingsView> {
     let sessions = app.identity.sessions_of(&visit.person.id).await?;
     let lines = sessions.into_iter().map(|session| Line {
-        title: Text::new(if session.user_agent.is_empty() { "A browser without a name" } else { &session.user_agent }),
+        title: Text::new(named(&session.user_agent)),
         detail: Text::new(format!(
             "Since {}, last used {}, from {}, signed in with a {}",
             minute(session.created_at_ms),
@@ -95,4 +95,39 @@ async fn view(app: &App, visit: &Visit) -> Result<SettingsView> {
         list: Some(list),
         add_passkey: false,
     })
+}
+
+/// A browser as a person knows it, by what it says of itself; all of that where nothing in it is known.
+fn named(user_agent: &str) -> String {
+    let says = |words: &[(&str, &'static str)]| {
+        words.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
+    };
+    // The order counts: most of them also say the names of older ones.
+    let browser = says(&[("Edg", "Edge"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari")]);
+    let system = says(&[
+        ("Android", "Android"),
+        ("iPhone", "an iPhone"),
+        ("iPad", "an iPad"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "a Mac"),
+        ("Linux", "Linux"),
+    ]);
+    match (browser, system) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        _ if user_agent.is_empty() => "A browser without a name".to_owned(),
+        _ => user_agent.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_browser_is_called_as_people_call_it() {
+        let chrome =
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+        assert_eq!(named(chrome), "Chrome on Linux");
+        assert_eq!(named("curl/8"), "curl/8");
+    }
 }

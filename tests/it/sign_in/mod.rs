@@ -4,6 +4,7 @@ mod browsing;
 mod entering;
 mod first_person;
 mod links;
+mod operator;
 mod sessions;
 mod tab;
 mod upkeep;
