@@ -1,5 +1,7 @@
 //! Everything long-lived, built in one function.
 
+pub mod upkeep;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
 use crate::egress;
 use crate::error::Result;
+use crate::identity::audit::Refusals;
 use crate::identity::oauth::{self, AuthorizationServer};
 use crate::identity::sign_in::{self, Mail};
 use crate::identity::{Access, Identity, Issuing, tokens};
@@ -23,6 +26,7 @@ use crate::secrets::SecretsStore;
 use crate::store::{Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
+use upkeep::Upkeep;
 
 /// The program: what every request reaches.
 pub struct App {
@@ -44,6 +48,10 @@ pub struct App {
     pub mail: Mail,
     /// The built-in authorization server, where people sign in and no other issuer is set.
     pub oauth: Option<AuthorizationServer>,
+    /// Refusals on their way to the audit.
+    pub refusals: Arc<Refusals>,
+    /// Work by the clock.
+    pub upkeep: Upkeep,
     /// All that happened.
     pub ledger: Ledger,
     /// Credentials at rest.
@@ -98,7 +106,8 @@ impl App {
         // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
         let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
-        let ledger = Ledger::new(store.clone(), clock.clone(), ids.clone());
+        let ledger =
+            Ledger::new(store.clone(), clock.clone(), ids.clone()).logging_audit(settings.administration.audit_log);
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
@@ -120,14 +129,10 @@ impl App {
         let configured = settings.api_keys.as_deref().unwrap_or_default();
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
+        let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let lifecycle = Lifecycle::default();
         let mail = Mail::of(settings.sign_in.mail.as_ref(), lifecycle.clone()).map_err(StartError)?;
-        if access.signs_in() {
-            sign_in::start_sweep(identity.clone(), &lifecycle);
-        }
-        if let Some(oauth) = &oauth {
-            oauth.start_sweep(&lifecycle);
-        }
+        oauth.iter().for_each(|oauth| oauth.start_sweep(&lifecycle));
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
             connections: connections.clone(),
@@ -140,6 +145,16 @@ impl App {
         tool_servers.start_sweep();
         identity.start_key_sweep(&lifecycle);
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
+        let upkeep = Upkeep {
+            settings: settings.clone(),
+            clock: clock.clone(),
+            ledger: ledger.clone(),
+            identity: identity.clone(),
+            refusals: refusals.clone(),
+            connections: connections.clone(),
+            tool_servers: tool_servers.clone(),
+        };
+        upkeep.start(&lifecycle);
         let app = Self {
             settings,
             clock,
@@ -150,6 +165,8 @@ impl App {
             identity,
             mail,
             oauth,
+            refusals,
+            upkeep,
             ledger,
             secrets,
             connections,
@@ -160,13 +177,17 @@ impl App {
             heartbeat: HEARTBEAT,
             lock,
         };
-        app.announce_set_up().await?;
+        app.start_signing_in().await?;
         Ok(Arc::new(app))
     }
 
-    /// Says how the first person is made, where people sign in at our own pages and there is nobody yet.
-    async fn announce_set_up(&self) -> Result<(), StartError> {
-        if !self.access.signs_in() || self.settings.identity.is_some() {
+    /// Where people sign in: forgets what has ended, and says how the first person is made while there is nobody.
+    async fn start_signing_in(&self) -> Result<(), StartError> {
+        if !self.access.signs_in() {
+            return Ok(());
+        }
+        sign_in::start_sweep(self.identity.clone(), &self.lifecycle);
+        if self.settings.identity.is_some() {
             return Ok(());
         }
         let told = self.identity.announce_set_up(&self.public_address()).await;
@@ -220,6 +241,7 @@ impl App {
     pub async fn close(&self) {
         self.lifecycle.stop();
         self.lifecycle.drained().await;
+        self.refusals.tell(true).await;
         self.tool_servers.close().await;
         if let Err(problem) = self.identity.write_key_uses().await {
             tracing::warn!(%problem, "when keys were last used could not be written");
@@ -232,7 +254,6 @@ impl App {
     }
 }
 
-/// What checks the access tokens of people, where they sign in.
 /// The built-in authorization server, with its first key; whoever checks tokens is handed its keys in `own_keys`.
 async fn authorization_server(
     settings: &Settings,
@@ -263,6 +284,7 @@ async fn authorization_server(
     AuthorizationServer::open(needs).await.map_err(|error| StartError(error.to_string()))
 }
 
+/// What checks the access tokens of people, where they sign in.
 fn issuing(
     settings: &Settings,
     egress: &egress::Client,

@@ -88,6 +88,16 @@ impl Ids {
         self.base62("user_", 22)
     }
 
+    /// An invitation's id: `inv_` and 22 base62 characters.
+    pub fn invitation(&self) -> String {
+        self.base62("inv_", 22)
+    }
+
+    /// The code of an invitation: 27 base62 characters, 160 bits.
+    pub fn invitation_code(&self) -> String {
+        self.base62("", 27)
+    }
+
     /// A key's id: `key_` and 22 base62 characters.
     pub fn key(&self) -> String {
         self.base62("key_", 22)

@@ -2,11 +2,13 @@
 //!
 //! A command that fails says why in one line on stderr and ends with code 1. Start at [`run`].
 
+mod audit;
 mod client;
 mod demo;
 mod documents;
 mod identity;
 mod key;
+mod org;
 mod person;
 mod providers;
 mod secrets;
@@ -38,6 +40,12 @@ enum Command {
     Serve,
     /// Tries everything out on this machine, with a service of its own to connect. Keeps nothing.
     Demo,
+    /// Makes orgs, lists them and deletes one.
+    #[command(subcommand)]
+    Org(org::Command),
+    /// Prints what was done in an org.
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Makes keys that agents call with.
     #[command(subcommand)]
     Key(key::Command),
@@ -70,6 +78,8 @@ pub(crate) fn run() -> ExitCode {
     let outcome = match Arguments::parse().command.unwrap_or(Command::Serve) {
         Command::Serve => serve::run(),
         Command::Demo => demo::run(),
+        Command::Org(command) => org::run(command),
+        Command::Audit(command) => audit::run(command),
         Command::Key(command) => key::run(command),
         Command::Setup(asked) => setup::run(asked),
         Command::Person(command) => person::run(command),

@@ -44,7 +44,7 @@ const KEYS: [(&str, Form); 14] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 25] = [
+const ENVIRONMENT_ALONE: [&str; 28] = [
     "port",
     "host",
     "config_file",
@@ -60,6 +60,9 @@ const ENVIRONMENT_ALONE: [&str; 25] = [
     "https_proxy",
     "no_proxy",
     "extra_ca_certs",
+    "org_creation",
+    "audit_retention",
+    "audit_log",
     "key_max_age",
     "rate_caller",
     "rate_anonymous",

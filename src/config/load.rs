@@ -11,8 +11,8 @@ use super::refusal::Refusal;
 use super::secret::Secret;
 use super::{Environment, Listener, ProviderValues, Settings};
 use super::{
-    api_keys_file, connections_file, identity_variables, limits, names, oauth_clients, sign_in, tool_servers_check,
-    variables,
+    administration, api_keys_file, connections_file, identity_variables, limits, names, oauth_clients, sign_in,
+    tool_servers_check, variables,
 };
 
 /// The settings of `environment` and of the file it names, which `read_file` reads.
@@ -72,6 +72,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         connections,
         authorization: oauth_clients::rules(&mut sheet, environment)?,
         outbound: variables::outbound(environment, &read_file)?,
+        administration: administration::read(environment)?,
         limits: limits::read(environment)?,
         sources: sheet.sources,
     })

@@ -3,6 +3,7 @@
 //! Start reading at [`Settings`]; then [`load`], which makes one or refuses with one line that names the place and never
 //! the value. Only [`environment`] looks at the process's variables.
 
+mod administration;
 mod api_keys;
 mod api_keys_file;
 mod connections;
@@ -38,6 +39,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use administration::{Administration, OrgCreation};
 pub use api_keys::{ApiKey, Playbooks, UsageLimit, UsagePeriod};
 pub use connections::{Adders, ConnectionRules, CredentialKind, ProviderValues, ServerType, VariableRule};
 pub use identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
@@ -95,6 +97,8 @@ pub struct Settings {
     pub authorization: AuthorizationRules,
     /// How requests leave.
     pub outbound: Outbound,
+    /// How orgs come to be and what is told of them.
+    pub administration: Administration,
     /// How much anybody may ask.
     pub limits: RequestLimits,
     /// Where the settings came from, for the log of the start.

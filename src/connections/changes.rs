@@ -92,7 +92,8 @@ impl Connections {
                             "kind": record.credential.as_ref().map(|credential| credential.kind),
                             "link_expires_at": clock::iso(link.expires_at),
                         });
-                        Ok(Changed::by(record, event(&id, "connection_added", actor, facts)))
+                        let event = event(&id, "connection_added", actor, facts).about(record.name.as_str());
+                        Ok(Changed::by(record, event))
                     })
                 }),
             )
@@ -145,7 +146,8 @@ impl Connections {
                         }
                         links::end(connection, &org_name, &id, "used").await?;
                         let facts = json!({ "how": how, "account": account, "scopes": null, "version": version });
-                        Ok(Changed::by((found, true), event(&id, "connection_connected", actor, facts)))
+                        let event = event(&id, "connection_connected", actor, facts).about(found.name.as_str());
+                        Ok(Changed::by((found, true), event))
                     })
                 }),
             )
@@ -181,7 +183,8 @@ impl Connections {
                         };
                         links::end(connection, &org_name, &id, state).await?;
                         let after = one(connection, &org_name, &id).await?.ok_or_else(unknown)?;
-                        Ok(Changed::by((after, true), event(&id, kind, actor, facts)))
+                        let event = event(&id, kind, actor, facts).about(after.name.as_str());
+                        Ok(Changed::by((after, true), event))
                     })
                 }),
             )

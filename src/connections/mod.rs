@@ -8,6 +8,7 @@
 pub mod catalogue;
 mod changes;
 pub mod credential_look;
+mod forgetting;
 pub mod input;
 pub mod links;
 mod notice;

@@ -39,6 +39,7 @@ impl Connections {
             None => ("connection_recovered", json!({})),
         };
         let word = fault.map(|fault| fault.because.word());
+        let name = record.name.clone();
         self.ledger
             .commit(
                 &record.org,
@@ -50,7 +51,7 @@ impl Connections {
                         if changed == 0 {
                             return Ok(Changed::nothing(()));
                         }
-                        Ok(Changed::by((), event(&id, kind, Actor::system(), facts)))
+                        Ok(Changed::by((), event(&id, kind, Actor::system(), facts).about(name)))
                     })
                 }),
             )

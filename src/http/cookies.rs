@@ -12,6 +12,8 @@ pub(super) enum Cookie {
     Session,
     /// Where the browser goes once its person has signed in.
     Return,
+    /// The authorization request that waits for its person.
+    Request,
     /// That somebody signed in with this browser before.
     Device,
 }
@@ -21,6 +23,7 @@ impl Cookie {
         match self {
             Self::Session => "playmaker",
             Self::Return => "playmaker-return",
+            Self::Request => "playmaker-request",
             Self::Device => "playmaker-device",
         }
     }

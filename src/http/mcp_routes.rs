@@ -14,13 +14,15 @@ use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
 use super::entrance::RequestId;
-use super::{Sender, authenticate, problems, read_body};
+use super::{Sender, authenticate, problems, read_body, through};
 use crate::app::App;
 use crate::error::Result;
-use crate::identity::Resource;
+use crate::identity::{Caller, Resource};
+use crate::ledger::Via;
 use crate::limits::{Bodies, Stream};
 use crate::mcp::{self, Agent, Service, Stopping};
 use crate::operations::{Endpoint, admission, noted};
+use crate::playbooks::Playbook;
 
 /// Each endpoint, with and without a slash at its end.
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -40,8 +42,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn serve(app: &Arc<App>, endpoint: Endpoint, parameters: &RawPathParams, request: Request) -> Response {
     let id = request.extensions().get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
-    let sender = Sender::of(request.extensions());
-    match agent(app, endpoint, parameters, request.headers(), &sender, id.clone()).await {
+    match agent(app, endpoint, parameters, request.headers(), request.extensions(), id.clone()).await {
         Ok((agent, stream)) => {
             let stopping = Stopping::from(app.lifecycle.token().clone());
             let answer = serve_mcp(agent, request, &app.limits.bodies, &stopping, app.heartbeat).await;
@@ -98,7 +99,7 @@ async fn agent(
     endpoint: Endpoint,
     parameters: &RawPathParams,
     headers: &http::HeaderMap,
-    sender: &Sender,
+    extensions: &http::Extensions,
     request_id: Arc<str>,
 ) -> Result<(Agent, Stream)> {
     let named = |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
@@ -109,15 +110,29 @@ async fn agent(
             Resource::Playbook(org.unwrap_or_default().to_owned(), playbook.unwrap_or_default().to_owned())
         }
     };
-    let caller = authenticate(app, headers, &resource, sender).await?;
+    let caller = authenticate(app, headers, &resource, &Sender::of(extensions)).await?;
+    let caller = through(&caller, Via::Mcp, headers, extensions);
     let stream = app.limits.stream(&caller)?;
-    if let Some(org) = named("org") {
-        admission::org(&caller, org)?;
-    }
-    admission::endpoint(&caller, &resource)?;
-    let playbook = match named("playbook") {
-        Some(id) => Some(mcp::endpoint_playbook(app, &caller, id).await?),
-        None => None,
-    };
+    let playbook = admitted(app, &caller, &resource, named("org"), named("playbook")).await;
+    let playbook = playbook.inspect_err(|problem| app.refusals.note(&caller, &resource.path(), problem))?;
     Ok((Agent { app: app.clone(), caller, endpoint, playbook, request_id }, stream))
+}
+
+/// The caller may use the endpoint: its org, the org's standing, a scope of it, and the playbook where it has one.
+async fn admitted(
+    app: &Arc<App>,
+    caller: &Arc<Caller>,
+    resource: &Resource,
+    org: Option<&str>,
+    playbook: Option<&str>,
+) -> Result<Option<Playbook>> {
+    if let Some(org) = org {
+        admission::org(caller, org)?;
+    }
+    admission::living_endpoint(app, caller).await?;
+    admission::endpoint(caller, resource)?;
+    match playbook {
+        Some(id) => Ok(Some(mcp::endpoint_playbook(app, caller, id).await?)),
+        None => Ok(None),
+    }
 }

@@ -14,6 +14,7 @@ mod mcp_routes;
 mod oauth;
 mod oauth_routes;
 mod operation_routes;
+mod origin;
 mod page_routes;
 pub mod problems;
 mod resource_routes;
@@ -34,6 +35,7 @@ pub use authentication::{Session, authenticate, same_origin, studio_session};
 pub use body::read_body;
 pub use entrance::RequestId;
 pub use mcp_routes::serve_mcp;
+pub use origin::{origin, through};
 pub use sender::Sender;
 pub use serve::serve;
 

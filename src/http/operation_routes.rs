@@ -8,18 +8,21 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
 use super::authentication::{api_caller, at_link};
 use super::body::{check_media_type, read_body};
 use super::entrance::RequestId;
-use super::{Sender, method_not_allowed, problems};
+use super::{Sender, method_not_allowed, problems, through};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
+use crate::identity::Caller;
 use crate::json::{self, Fault};
-use crate::operations::{Answer, Entry, Method, Scope, admission, noted};
+use crate::ledger::Via;
+use crate::operations::{Answer, Context, Entry, Lines, Method, Scope, admission, noted};
 
 /// The deepest an input may nest.
 const DEEPEST: usize = crate::mcp::MAX_DEPTH;
@@ -72,6 +75,7 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
     };
     match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
         Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
+        Ok(Answer { lines: Some(lines), .. }) => streamed(lines),
         Ok(answer) => success(entry, answer),
         Err(problem) => problems::response(&noted(problem, &id)),
     }
@@ -101,22 +105,48 @@ async fn answer(
     sender: &Sender,
 ) -> Result<Answer> {
     let (parts, body) = request.into_parts();
+    let (caller, csrf) = caller(app, entry, parameters, &parts, sender).await?;
+    let mut context = admission::context(app.clone(), caller.clone(), false);
+    context.csrf = csrf;
+    let done = admitted(app, entry, parameters, &parts, body, context).await;
+    done.inspect_err(|problem| app.refusals.note(&caller, entry.declaration.id, problem))
+}
+
+/// Who sends the request: the person at the page of a link, with the token of what they do there; else whoever the
+/// credential or the session proves.
+async fn caller(
+    app: &Arc<App>,
+    entry: &Entry,
+    parameters: &RawPathParams,
+    parts: &Parts,
+    sender: &Sender,
+) -> Result<(Arc<Caller>, Option<String>)> {
     let (caller, csrf) = if entry.declaration.scope == Scope::Link {
-        let at = at_link(app, &parts, named(parameters, "link").unwrap_or_default(), sender).await?;
+        let at = at_link(app, parts, named(parameters, "link").unwrap_or_default(), sender).await?;
         (at.caller, Some(at.csrf))
     } else {
-        let caller = api_caller(app, &parts, named(parameters, "org"), sender).await;
+        let caller = api_caller(app, parts, named(parameters, "org"), sender).await;
         (caller.map_err(|problem| admission::asking(entry, problem))?, None)
     };
+    let via = if entry.declaration.scope == Scope::Link || caller.is_in_browser() { Via::Studio } else { Via::Http };
+    Ok((through(&caller, via, &parts.headers, &parts.extensions), csrf))
+}
+
+async fn admitted(
+    app: &Arc<App>,
+    entry: &Entry,
+    parameters: &RawPathParams,
+    parts: &Parts,
+    body: axum::body::Body,
+    mut context: Context,
+) -> Result<Answer> {
     let mut path: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned().into())).collect();
     if let Some(org) = path.remove("org") {
-        admission::org(&caller, org.as_str().unwrap_or_default())?;
+        admission::org(&context.caller, org.as_str().unwrap_or_default())?;
     }
-    admission::permission(entry, &caller)?;
-    admission::pace(app, entry, &caller)?;
-    let mut context = admission::context(app.clone(), caller, false);
-    context.csrf = csrf;
+    admission::permission(entry, &context.caller)?;
+    admission::pace(app, entry, &context.caller)?;
     if entry.declaration.scope == Scope::Playbook {
         let playbook = path.remove("playbook").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         admission::playbook(entry, &mut context, &playbook).await?;
@@ -236,6 +266,15 @@ fn markdown(text: &'static str) -> Response {
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     (headers, text).into_response()
+}
+
+/// Lines as they come; one that fails cuts the answer short, which its reader sees by the missing end.
+fn streamed(lines: Lines) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/jsonl")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (headers, axum::body::Body::from_stream(lines)).into_response()
 }
 
 fn success(entry: &Entry, answer: Answer) -> Response {

@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::{Caller, Permission};
+use crate::ledger::Via;
 use crate::operations::links::{approve, cancel, give_credential, read_link};
 use crate::operations::{Context, Entry, Operation, admission, noted};
 use crate::studio::approval::{Asked, Asking, Connected, Field, LinkView, Way};
@@ -180,7 +181,8 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         same_origin(&app, &parts.headers)?;
         let fields = fields(&body::read_body(&app.limits.bodies, sent).await?);
         at.check(&app, &link, fields.get("csrf").and_then(Value::as_str).unwrap_or_default())?;
-        let context = admission::context(app.clone(), at.caller.clone(), false);
+        let caller = super::through(&at.caller, Via::Studio, &parts.headers, &parts.extensions);
+        let context = admission::context(app.clone(), caller, false);
         run(context, &link, &command, fields).await
     };
     let problem = match done.await {

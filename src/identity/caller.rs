@@ -1,13 +1,17 @@
 //! The checked caller of a request and what it may do.
 
+use std::sync::Arc;
+
 use super::Role;
 pub use crate::config::{Permission, Playbooks};
-use crate::ledger::Actor;
+use crate::ledger::{Actor, Origin};
 
 /// The org of local mode.
 pub const LOCAL_ORG: &str = "local";
 /// What stands before a person's id where it is a caller's.
 pub const PERSON: &str = "person:";
+/// What a person's caller id looks like.
+pub const PERSON_PATTERN: &str = "^person:user_[0-9A-Za-z]{22}$";
 
 const fn bit(permission: Permission) -> u8 {
     1 << permission as u8
@@ -128,6 +132,8 @@ pub struct Caller {
     pub permissions: Permissions,
     /// Where it may do it.
     pub playbooks: Playbooks,
+    /// The request it acts through, for the audit; none of its own for the checked caller that requests share.
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl Caller {
@@ -138,7 +144,18 @@ impl Caller {
             who: Who::Local { name: name.into() },
             permissions: Permissions::of(&Permission::ALL),
             playbooks: Playbooks::All,
+            origin: None,
         }
+    }
+
+    /// The same caller, acting through a request of `origin`; the client its token was issued to is told with it.
+    #[must_use]
+    pub fn through(&self, origin: Origin) -> Self {
+        let client_id = match &self.who {
+            Who::Person(SignedIn { by: By::Token { client, .. }, .. }) => client.clone(),
+            _ => None,
+        };
+        Self { origin: Some(Arc::new(Origin { client_id, ..origin })), ..self.clone() }
     }
 
     /// The caller id kept with what it does: `local`, `person:user_…`, or the key's id.
@@ -196,6 +213,11 @@ impl Caller {
         !matches!(self.who, Who::Key { .. })
     }
 
+    /// Whether a person's browser sends it, with their session.
+    pub const fn is_in_browser(&self) -> bool {
+        matches!(self.who, Who::Person(SignedIn { by: By::Session, .. }))
+    }
+
     /// Whether it has `permission`.
     pub const fn may(&self, permission: Permission) -> bool {
         self.permissions.has(permission)
@@ -222,6 +244,7 @@ impl Caller {
 
     /// The actor to record.
     pub fn actor(&self) -> Actor {
-        Actor { kind: self.kind().into(), id: self.id().into(), name: self.name().into() }
+        let actor = Actor::new(self.kind(), self.id(), self.name());
+        Actor { origin: self.origin.clone(), ..actor }
     }
 }

@@ -83,7 +83,7 @@ impl Identity {
                 org,
                 Box::new(move |connection| {
                     Box::pin(async move {
-                        let actor = Actor { kind: "person".into(), id: by.clone(), name };
+                        let actor = Actor::new("person", by.clone(), name);
                         join(connection, &org_id, &person_id, actor, role, first, now_ms).await
                     })
                 }),
@@ -135,7 +135,7 @@ async fn write(
     }
     people::insert(connection, &person).await?;
     people::link(connection, issuer, subject, &person.id, now_ms).await?;
-    let actor = Actor { kind: "person".into(), id: person.caller_id(), name: person.name.clone() };
+    let actor = Actor::new("person", person.caller_id(), person.name.as_str());
     let event = Event::audit(
         format!("people/{}", person.id),
         "identity_linked",

@@ -1,4 +1,11 @@
 //! Memberships: a person's role in an org and the playbooks it is narrowed to.
+//!
+//! [`changes`] says who may change them and what may not happen, [`ended`] what goes with one, [`list`] shows them.
+
+pub mod changes;
+pub mod ended;
+pub mod list;
+mod seen;
 
 use super::{Identity, Playbooks, Role};
 use crate::error::{Problem, Result};
@@ -84,6 +91,14 @@ pub fn playbooks_text(playbooks: &Playbooks) -> String {
     match playbooks {
         Playbooks::All => "*".into(),
         Playbooks::Only(ids) => serde_json::json!(ids).to_string(),
+    }
+}
+
+/// Playbooks as they are told: `"*"`, or a list of ids.
+pub fn playbooks_value(playbooks: &Playbooks) -> serde_json::Value {
+    match playbooks {
+        Playbooks::All => "*".into(),
+        Playbooks::Only(ids) => serde_json::json!(ids),
     }
 }
 

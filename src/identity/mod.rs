@@ -6,8 +6,11 @@
 //! what belongs together is written together; whoever commits one tells [`Identity::forget`].
 
 pub mod access;
+pub mod accounts;
+pub mod audit;
 pub mod caller;
 mod first_sight;
+pub mod invitations;
 pub mod keys;
 pub mod members;
 pub mod oauth;
@@ -130,6 +133,7 @@ impl Identity {
                 org: String::new(),
                 permissions: Permissions::NONE,
                 playbooks: Playbooks::All,
+                origin: None,
                 who: Who::Person(SignedIn {
                     id: person.caller_id(),
                     name: person.name,
@@ -155,11 +159,15 @@ impl Identity {
         let Some(person) = self.person(person).await?.filter(Person::is_active) else { return Ok(None) };
         let Some(membership) = self.membership(org, &person.id).await? else { return Ok(None) };
         let living = self.org(org).await?.is_some_and(|org| org.status != orgs::Status::Deleted);
+        if living {
+            self.seen_today(&membership).await;
+        }
         Ok(living.then(|| {
             Arc::new(Caller {
                 org: org.to_owned(),
                 permissions: granted.and(membership.role.rights()),
                 playbooks: membership.reach(),
+                origin: None,
                 who: Who::Person(SignedIn {
                     id: person.caller_id(),
                     name: person.name,

@@ -1,4 +1,12 @@
 //! Orgs: the tenants. An org's id is for good, also after it is gone (`identity.md` 1.1).
+//!
+//! [`making`], [`changes`] and [`erasing`] are its life; here is what it looks like.
+
+pub mod changes;
+pub mod erasing;
+pub mod making;
+
+pub use changes::{DELETION_MS, deleting, unknown};
 
 use super::Identity;
 use crate::error::Result;

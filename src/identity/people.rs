@@ -109,6 +109,8 @@ const BY_IDENTITY: &str = select!("JOIN identities i ON i.person = p.id WHERE i.
 const ANY: &str = "SELECT id FROM people LIMIT 1";
 const INSERT: &str = "INSERT INTO people (id, name, email, email_verified_at, status, created_at, refreshed_at) \
      VALUES ($1, $2, $3, $4, $5, $6, $7)";
+const VERIFY: &str =
+    "UPDATE people SET email_verified_at = $2 WHERE id = $1 AND status = 'active' AND email_verified_at IS NULL";
 const LINK: &str = "INSERT INTO identities (issuer, subject, person, linked_at) VALUES ($1, $2, $3, $4)";
 
 /// An email as it is kept and compared: trimmed, in lower case; `None` for what is none or too long (254 bytes).
@@ -158,6 +160,18 @@ pub async fn link(connection: &mut Connection, issuer: &str, subject: &str, pers
         .execute(c)
         .await
         .map(|_| ()))?;
+    Ok(())
+}
+
+/// A person as they stand, inside a commit.
+pub async fn one(connection: &mut Connection, id: &str) -> Result<Option<Person>> {
+    let row: Option<Stored> = on_connection!(connection, c => sqlx::query_as(ONE).bind(id).fetch_optional(c).await)?;
+    Ok(row.map(Person::from))
+}
+
+/// Notes that a person proved their email, inside a commit. [`Identity::forget`] the person after it.
+pub async fn verify_email(connection: &mut Connection, id: &str, now_ms: i64) -> Result<()> {
+    on_connection!(connection, c => sqlx::query(VERIFY).bind(id).bind(now_ms).execute(c).await.map(|_| ()))?;
     Ok(())
 }
 

@@ -47,32 +47,32 @@ impl Identity {
         if [&claims.grant, &claims.token].into_iter().flatten().any(|id| issuing.revoked.has(id)) {
             return Ok(refused("it was revoked, or the grant behind it"));
         }
-        let (person, org) = match &issuing.external {
-            None => (claims.subject.clone(), claims.org.clone()),
-            Some(external) => {
-                let Some(person) = self.seen(external, &claims).await?.filter(Person::is_active) else {
-                    return Ok(refused("its person may not sign in here"));
-                };
-                let org = match &claims.org {
-                    Some(org) => Some(org.clone()),
-                    None => self.only_org(&person.id).await?,
-                };
-                (person.id, org)
-            }
+        let org = match (&claims.org, &issuing.external) {
+            (Some(org), _) => Some(org.clone()),
+            (None, None) => None,
+            (None, Some(_)) => self.only_org(&claims.issuer, &claims.subject).await?,
         };
         let Some(org) = org else { return Ok(refused("token names no org")) };
         if !resource.accepts(&claims.audiences, &issuing.public_url, issuing.further_audiences(), &org) {
             return Ok(refused("its audience does not reach this endpoint"));
         }
+        let person = match &issuing.external {
+            None => claims.subject.clone(),
+            Some(external) => match self.seen(external, &claims).await?.filter(Person::is_active) {
+                Some(person) => person.id,
+                None => return Ok(refused("its person may not sign in here")),
+            },
+        };
         let granted = claims.scopes;
         let by = By::Token { client: claims.client_id.clone(), grant: claims.grant.clone() };
         let caller = self.acting(&person, &org, granted, claims.auth_time_ms, by).await?;
         Ok(caller.or_else(|| refused("its person is no member of its org")))
     }
 
-    /// The org of a person who belongs to one alone.
-    async fn only_org(&self, person: &str) -> Result<Option<String>> {
-        let mut orgs = self.memberships_of(person).await?;
+    /// The org of a person who is known here and belongs to one alone.
+    async fn only_org(&self, issuer: &str, subject: &str) -> Result<Option<String>> {
+        let Some(person) = self.person_of_subject(issuer, subject).await? else { return Ok(None) };
+        let mut orgs = self.memberships_of(&person.id).await?;
         Ok(if orgs.len() == 1 { orgs.pop().map(|membership| membership.org) } else { None })
     }
 }

@@ -5,7 +5,10 @@
 //! misses nothing. An event is in one [`Book`]: a playbook's history, the org's registry or its audit.
 
 mod append;
+pub mod audit;
+mod audit_log;
 mod kept;
+mod origin;
 pub mod public_types;
 mod read;
 pub mod summaries;
@@ -16,6 +19,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 pub use append::also;
+pub use audit::{AuditFilter, AuditRow};
+pub use origin::{Origin, Via};
 pub use read::{Filter, Order, Page, Row};
 
 use crate::clock::SharedClock;
@@ -48,19 +53,38 @@ impl Book {
 /// Who did it, as each event and each record shows it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Actor {
-    /// `person`, `local`, `key`, `playbook` or `system`.
+    /// `person`, `local`, `key`, `playbook`, `operator` or `system`.
     #[serde(rename = "type")]
     pub kind: String,
     /// The caller id, such as `local` or a key's id.
     pub id: String,
     /// A name for people to read.
     pub name: String,
+    /// How its request came; kept by the audit alone, and shown by nothing else.
+    #[serde(skip)]
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl Actor {
+    /// An actor of that kind, id and name.
+    pub fn new(kind: impl Into<String>, id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { kind: kind.into(), id: id.into(), name: name.into(), origin: None }
+    }
+
     /// The server itself.
     pub fn system() -> Self {
-        Self { kind: "system".into(), id: "system".into(), name: "Playmaker".into() }
+        Self::new("system", "system", "Playmaker").from(Arc::new(Origin::of(Via::Server)))
+    }
+
+    /// Whoever runs the server, by a command.
+    pub fn operator() -> Self {
+        Self::new("operator", "operator", "Operator").from(Arc::new(Origin::of(Via::Command)))
+    }
+
+    /// The same actor, through a request.
+    #[must_use]
+    pub fn from(self, origin: Arc<Origin>) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 }
 
@@ -85,9 +109,17 @@ pub struct Event {
     pub correlation: Option<String>,
     /// The fact.
     pub data: Value,
+    /// What the thing it is about is called now, for the audit.
+    pub target_name: Option<String>,
 }
 
 impl Event {
+    /// The same event, about something of this name.
+    #[must_use]
+    pub fn about(self, name: impl Into<String>) -> Self {
+        Self { target_name: Some(name.into()), ..self }
+    }
+
     /// An event of the org's audit about `stream`.
     pub fn audit(stream: impl Into<String>, kind: &'static str, actor: Actor, data: Value) -> Self {
         Self::new(Book::Audit, None, stream.into(), kind, actor, data)
@@ -111,7 +143,18 @@ impl Event {
         actor: Actor,
         data: Value,
     ) -> Self {
-        Self { book, playbook, stream, kind, actor, id: None, causation: None, correlation: None, data }
+        Self {
+            book,
+            playbook,
+            stream,
+            kind,
+            actor,
+            id: None,
+            causation: None,
+            correlation: None,
+            data,
+            target_name: None,
+        }
     }
 }
 
@@ -147,12 +190,19 @@ pub struct Ledger {
     clock: SharedClock,
     ids: Ids,
     kept: kept::Kept,
+    audit_log: bool,
 }
 
 impl Ledger {
     /// The ledger kept in `store`.
     pub fn new(store: Store, clock: SharedClock, ids: Ids) -> Self {
-        Self { store, clock, ids, kept: kept::Kept::default() }
+        Self { store, clock, ids, kept: kept::Kept::default(), audit_log: false }
+    }
+
+    /// The same ledger, where each row of the audit is also a line of the log.
+    #[must_use]
+    pub fn logging_audit(self, audit_log: bool) -> Self {
+        Self { audit_log, ..self }
     }
 
     /// The database below.
@@ -163,19 +213,30 @@ impl Ledger {
     /// Commits `work` of `org` and its events together, durably; commits of many callers share one.
     pub async fn commit<T: Send + 'static>(&self, org: &str, work: Work<T>) -> Result<T> {
         let (org_name, clock, ids) = (Arc::<str>::from(org), self.clock.clone(), self.ids.clone());
-        let kept = self.kept.clone();
-        let write: crate::store::Work<(T, kept::Outdated)> = Box::new(move |connection| {
+        let (kept, audit_log) = (self.kept.clone(), self.audit_log);
+        let write: crate::store::Work<(T, kept::Outdated, Vec<audit_log::Line>)> = Box::new(move |connection| {
             Box::pin(async move {
-                let Changed { value, events } = work(connection).await?;
+                let Changed { value, mut events } = work(connection).await?;
+                let now = clock.now_ms();
+                let lines = if audit_log { audit_log::lines(&org_name, &mut events, &ids, now) } else { Vec::new() };
                 let outdated = kept.outdated_by(&org_name, &events);
                 if !events.is_empty() {
-                    append::append(connection, &org_name, clock.now_ms(), &ids, events).await?;
+                    append::append(connection, &org_name, now, &ids, events).await?;
                 }
-                Ok((value, outdated))
+                Ok((value, outdated, lines))
             })
         });
-        let (value, _) = self.store.write(org, write).await?;
-        Ok(value)
+        if !audit_log {
+            return Ok(self.store.write(org, write).await?.0);
+        }
+        // What was begun is finished also for a caller that left, and so is its line.
+        let (store, org) = (self.store.clone(), org.to_owned());
+        let written = tokio::spawn(async move {
+            let (value, _, lines) = store.write(&org, write).await?;
+            lines.iter().for_each(audit_log::Line::write);
+            Ok(value)
+        });
+        written.await.map_err(crate::error::Problem::internal)?
     }
 
     /// What `read` finds in tables that only events of `book` change. On SQLite it is read once and kept under `name`

@@ -30,6 +30,7 @@ fn caller(org: &str, id: &str) -> Caller {
         who: Who::Key { id: id.into(), name: id.into(), person: None },
         permissions: Permissions::of(&Permission::ALL),
         playbooks: Playbooks::All,
+        origin: None,
     }
 }
 

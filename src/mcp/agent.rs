@@ -197,7 +197,10 @@ impl Service for Agent {
             Err(problem) if problem.reason() == Reason::Unavailable && self.app.lifecycle.is_stopping() => {
                 Err(RpcError::stopping())
             }
-            Err(problem) => CallResult::failure(&noted(problem, &self.request_id)),
+            Err(problem) => {
+                self.app.refusals.note(&self.caller, entry.declaration.id, &problem);
+                CallResult::failure(&noted(problem, &self.request_id))
+            }
         }
     }
 }

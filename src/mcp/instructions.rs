@@ -133,6 +133,7 @@ mod tests {
             who: Who::Key { id: id.into(), name: id.into(), person: None },
             permissions: Permissions::of(&[Permission::OrgRead]),
             playbooks: Playbooks::All,
+            origin: None,
         }
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Context, Entry, Needs, Scope};
 use crate::app::App;
 use crate::error::{Problem, Result};
+use crate::identity::orgs::{self, Status as Standing};
 use crate::identity::resource::words;
 use crate::identity::{Caller, Permission, Resource, Who};
 use crate::playbooks::{self, Status};
@@ -105,6 +106,42 @@ pub fn endpoint(caller: &Caller, resource: &Resource) -> Result<()> {
     }
     let needed = words(resource.asked()).join(" or ");
     Err(Problem::forbidden(format!("This endpoint needs {needed}, which this credential does not have.")))
+}
+
+/// The one command of an org that is being deleted.
+const RESTORES: &str = "restore_org";
+
+/// An org that is being deleted is read and restored, and nothing else; keys get no further (`identity.md` 1.4).
+pub async fn living(entry: &Entry, context: &Context) -> Result<()> {
+    let status = status(&context.app, context.org()).await?;
+    let is_command = entry.declaration.is_command() && entry.declaration.scope != Scope::Server;
+    match (status, &context.caller.who) {
+        (Standing::Active, _) => Ok(()),
+        (_, Who::Key { .. }) => Err(ending()),
+        (Standing::Deleting, _) if !is_command || entry.declaration.id == RESTORES => Ok(()),
+        (Standing::Deleting, _) => Err(orgs::deleting()),
+        (Standing::Deleted, _) => Err(ending()),
+    }
+}
+
+/// No agent reaches an org that is being deleted.
+pub async fn living_endpoint(app: &App, caller: &Caller) -> Result<()> {
+    match status(app, &caller.org).await? {
+        Standing::Active => Ok(()),
+        Standing::Deleting | Standing::Deleted => Err(ending()),
+    }
+}
+
+/// Orgs of keys alone have no row, and are never deleted.
+async fn status(app: &App, org: &str) -> Result<Standing> {
+    if org.is_empty() || app.access.is_local() {
+        return Ok(Standing::Active);
+    }
+    Ok(app.identity.org(org).await?.map_or(Standing::Active, |org| org.status))
+}
+
+fn ending() -> Problem {
+    Problem::forbidden("The org is being deleted: keys and agents no longer reach it.").challenge(None)
 }
 
 /// The playbook of a playbook's operation: within reach, there, and active when something is to change.

@@ -9,12 +9,16 @@ mod operation;
 pub mod schema;
 pub mod words;
 
+pub mod audit;
 mod connections;
 mod guides;
 mod history;
+pub mod invitations;
 mod keys;
 pub mod links;
 mod me;
+mod members;
+mod orgs;
 mod playbooks;
 mod tool_servers;
 
@@ -22,7 +26,8 @@ use std::collections::HashSet;
 
 pub use incident::noted;
 pub use operation::{
-    Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Method, Needs, Offer, Operation, Scope, Tool,
+    Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer, Operation, Scope,
+    Tool,
 };
 
 /// Every operation, in the order in which tools are listed.
@@ -64,6 +69,18 @@ impl Operations {
             Entry::of::<links::approve::Approve>(),
             Entry::of::<links::give_credential::GiveCredential>(),
             Entry::of::<links::cancel::Cancel>(),
+            Entry::of::<members::list_members::ListMembers>(),
+            Entry::of::<members::change_role::ChangeRole>(),
+            Entry::of::<members::remove_member::RemoveMember>(),
+            Entry::of::<invitations::invite_member::InviteMember>(),
+            Entry::of::<invitations::list_invitations::ListInvitations>(),
+            Entry::of::<invitations::revoke_invitation::RevokeInvitation>(),
+            Entry::of::<invitations::accept_invitation::AcceptInvitation>(),
+            Entry::of::<orgs::update_org::UpdateOrg>(),
+            Entry::of::<orgs::delete_org::DeleteOrg>(),
+            Entry::of::<orgs::restore_org::RestoreOrg>(),
+            Entry::of::<audit::list_audit::ListAudit>(),
+            Entry::of::<audit::export_audit::ExportAudit>(),
         ];
         let mut seen = HashSet::new();
         for entry in &entries {

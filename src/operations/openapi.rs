@@ -34,7 +34,8 @@ impl Operations {
 fn operation(entry: &Entry) -> Value {
     let declaration = entry.declaration;
     let mut responses = Map::new();
-    let content = json!({ "application/json": { "schema": entry.output } });
+    let media_type = if entry.streams { "application/jsonl" } else { "application/json" };
+    let content = json!({ media_type: { "schema": entry.output } });
     responses.insert(declaration.success.to_string(), json!({ "description": "Done.", "content": content }));
     responses.insert(
         "default".into(),

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -238,6 +240,8 @@ pub struct Offer<'a> {
 pub trait Operation: Send + Sync + 'static {
     /// Everything fixed about it.
     const DECLARATION: Declaration;
+    /// Whether it answers with [`Lines`].
+    const STREAMS: bool = false;
     /// Its fields, from path, query and body as one object; a playbook's operation has no field for the playbook.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// Its output, always an object.
@@ -251,6 +255,11 @@ pub trait Operation: Send + Sync + 'static {
 
     /// The output as Markdown, for HTTP callers that prefer it; few operations have one.
     fn markdown(_output: &Self::Output) -> Option<&'static str> {
+        None
+    }
+
+    /// The answer as lines, for an operation whose answer has no bound; its output then describes one line.
+    fn lines(_output: &mut Self::Output) -> Option<Lines> {
         None
     }
 
@@ -273,7 +282,12 @@ pub struct Answer {
     pub summary: String,
     /// The output as Markdown, where there is one.
     pub markdown: Option<&'static str>,
+    /// What the answer is in truth, where it comes a line at a time.
+    pub lines: Option<Lines>,
 }
+
+/// An answer of any length: JSON Lines, as they are read.
+pub type Lines = BoxStream<'static, Result<Bytes>>;
 
 type Run = fn(Context, Value) -> BoxFuture<'static, Result<Answer>>;
 
@@ -285,6 +299,8 @@ pub struct Entry {
     pub input: InputSchema,
     /// Its output, as JSON Schema.
     pub output: Value,
+    /// Whether it answers with lines, each of its output.
+    pub streams: bool,
     run: Run,
     describe: fn(&Offer<'_>) -> Cow<'static, str>,
     admit: fn(&Offer<'_>) -> Result<()>,
@@ -297,6 +313,7 @@ impl Entry {
             declaration: &O::DECLARATION,
             input: InputSchema::of::<O::Input>(),
             output: super::schema::output::<O::Output>(),
+            streams: O::STREAMS,
             run: |context, input| run::<O>(context, input).boxed(),
             describe: O::description,
             admit: O::admit,
@@ -306,6 +323,7 @@ impl Entry {
     /// Checks the caller, then `input` against the schema, all faults at once, and runs the operation.
     pub async fn run(&self, context: Context, input: Value) -> Result<Answer> {
         (self.admit)(&Offer { app: &context.app, caller: &context.caller })?;
+        super::admission::living(self, &context).await?;
         self.input.check(&input)?;
         (self.run)(context, input).await
     }
@@ -334,8 +352,9 @@ impl Entry {
 async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
     // The schema took it already: what still fails here is ours to mend, but the caller can act on the words.
     let input = serde_json::from_value(input).map_err(|error| Problem::invalid("", error.to_string()))?;
-    let output = O::run(context.clone(), input).await?;
+    let mut output = O::run(context.clone(), input).await?;
     Ok(Answer {
+        lines: O::lines(&mut output),
         summary: O::summary(&context, &output),
         markdown: O::markdown(&output),
         output: serde_json::value::to_raw_value(&output)?,

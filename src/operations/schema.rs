@@ -14,13 +14,15 @@ use super::history::get_event;
 use super::tool_servers::execute;
 use crate::connections::input;
 use crate::error::{Issue, MAX_ISSUES, Problem, Result};
+use crate::identity::caller::PERSON_PATTERN;
+use crate::identity::keys;
 use crate::playbooks;
 
 /// The most characters of a name that a refusal repeats.
 const LONGEST_POINTER: usize = 256;
 
 /// Forms that texts of our inputs have, and the words for a text that has another.
-const FORMS: [(&str, &str); 8] = [
+const FORMS: [(&str, &str); 11] = [
     (playbooks::ID_PATTERN, "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter"),
     (playbooks::NOT_BLANK, "must not be blank"),
     (input::NAME_PATTERN, "must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter"),
@@ -29,6 +31,9 @@ const FORMS: [(&str, &str); 8] = [
     (remove_connection::ID_PATTERN, "must be the id of a connection, as list_connections shows it"),
     (get_event::ID_PATTERN, "must be the id of an event, as list_playbook_events shows it"),
     (execute::KEY_PATTERN, "must be 1 to 128 visible ASCII characters"),
+    (keys::NAME_PATTERN, "must be 1 to 32 lowercase letters, digits and hyphens"),
+    (keys::ID_PATTERN, "must be the id of a key, as list_keys shows it"),
+    (PERSON_PATTERN, "must be the caller id of a person, person:user_ and 22 letters and digits"),
 ];
 
 /// An input's schema and its checker.

@@ -194,7 +194,7 @@ pub async fn create(
                         ));
                     }
                     let data = serde_json::json!({ "name": name, "description": description });
-                    let event = Event::registry(&id, "playbook_created", actor.clone(), data);
+                    let event = Event::registry(&id, "playbook_created", actor.clone(), data).about(name.as_str());
                     let playbook = Stored {
                         id,
                         name,
@@ -258,12 +258,27 @@ pub async fn retire(ledger: &Ledger, caller: &Caller, now_ms: i64, id: String) -
                     on_connection!(connection, c => sqlx::query(RETIRE)
                         .bind(&org).bind(&id).bind(now_ms).execute(c).await.map(|_| ()))?;
                     (row.status, row.updated_at, row.retired_at) = ("retired".into(), now_ms, Some(now_ms));
-                    let event = Event::registry(&id, "playbook_retired", actor, serde_json::json!({}));
+                    let event =
+                        Event::registry(&id, "playbook_retired", actor, serde_json::json!({})).about(row.name.as_str());
                     Ok(Changed::by(row.into(), event))
                 })
             }),
         )
         .await
+}
+
+const FORGET_ORG: &str = "DELETE FROM playbooks WHERE org = $1";
+
+/// Forgets the registry of an org that is gone.
+pub async fn forget_org(ledger: &Ledger, org: &str) -> Result<()> {
+    let of = org.to_owned();
+    let work: crate::store::Work<()> = Box::new(move |connection| {
+        Box::pin(async move {
+            on_connection!(connection, c => sqlx::query(FORGET_ORG).bind(&of).execute(c).await.map(|_| ()))?;
+            Ok(())
+        })
+    });
+    ledger.store().housekeeping(org, "the org is gone, which its audit tells", work).await
 }
 
 #[cfg(test)]

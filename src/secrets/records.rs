@@ -20,6 +20,7 @@ const INSERT_ONCE: &str = "INSERT INTO secrets (org, record, version, field, key
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org, record, version, field) DO NOTHING";
 const FIELDS: &str = "SELECT field, sealed FROM secrets WHERE org = $1 AND record = $2 AND version = $3";
 const DELETE: &str = "DELETE FROM secrets WHERE org = $1 AND record = $2";
+const DELETE_ORG: &str = "DELETE FROM secrets WHERE org = $1";
 const PAGE: &str = "SELECT org, record, version, field, sealed FROM secrets \
      WHERE (org, record, version, field) > ($1, $2, $3, $4) ORDER BY org, record, version, field LIMIT 100";
 const REWRAP: &str = "UPDATE secrets SET key_id = $5, sealed = $6 \
@@ -171,6 +172,15 @@ impl SecretsStore {
     /// Forgets every version of a record, inside a write; again is the same.
     pub async fn delete(connection: &mut Connection, org: &str, record: &str) -> Result<()> {
         on_connection!(connection, c => sqlx::query(DELETE).bind(org).bind(record).execute(c).await.map(|_| ()))?;
+        Ok(())
+    }
+
+    /// Forgets every record of an org inside a write; the server's own, of the org "", stay whatever is asked.
+    pub async fn delete_org(connection: &mut Connection, org: &str) -> Result<()> {
+        if org == CANARY.0 {
+            return Err(Problem::internal("the server's own secrets are no org's"));
+        }
+        on_connection!(connection, c => sqlx::query(DELETE_ORG).bind(org).execute(c).await.map(|_| ()))?;
         Ok(())
     }
 

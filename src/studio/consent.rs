@@ -144,7 +144,7 @@ pub(super) mod tests {
             endpoint: "Everything an agent can do in your org".into(),
             paths: vec!["/mcp".into(), "/tools/mcp".into()],
             person: "Ada Lovelace".into(),
-            email: "ada@acme.test".into(),
+            email: "ada@example.org".into(),
             orgs: vec![
                 Choice { id: "acme".into(), name: "Acme".into(), chosen: false },
                 Choice { id: "north".into(), name: "North".into(), chosen: false },
@@ -171,7 +171,7 @@ pub(super) mod tests {
             "unverified name",
             "an application on this computer",
             "Any program on this computer could have asked",
-            "ada@acme.test",
+            "ada@example.org",
             "Connected apps",
             "/tools/mcp",
         ] {

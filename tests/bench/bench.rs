@@ -4,6 +4,7 @@
 //! that whatever else the machine does meets all of them alike; a figure is the median of its turns.
 #![expect(clippy::print_stdout, reason = "the tables are what it is for")]
 
+mod keys;
 mod load;
 mod peers;
 mod scene;
@@ -29,6 +30,12 @@ struct Arguments {
 enum Command {
     /// Measures.
     Run(Run),
+    /// Measures the check of a caller alone.
+    Keys {
+        /// The URL of a PostgreSQL database to fill.
+        #[arg(long)]
+        postgres: Option<String>,
+    },
     /// Serves one of the peers, for the run alone.
     Peer { name: String, answer: PathBuf, key: String },
 }
@@ -59,6 +66,7 @@ async fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Peer { name, answer, key } => peers::serve(&name, &answer, &key).await,
         Command::Run(run) => measure(&run).await,
+        Command::Keys { postgres } => check_of_a_caller(postgres.as_deref()).await,
     }
 }
 
@@ -79,6 +87,16 @@ async fn measure(run: &Run) -> Result<()> {
     tables::calls(&alone, &together, run.connections);
     let starts = starts(&run.program, folder.path(), &scene).await?;
     tables::starts(&starts);
+    check_of_a_caller(run.postgres.as_deref()).await
+}
+
+async fn check_of_a_caller(postgres: Option<&str>) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut checked = keys::checks("SQLite", &format!("sqlite:{}", folder.path().join("keys.db").display())).await?;
+    if let Some(url) = postgres {
+        checked.extend(keys::checks("PostgreSQL", url).await?);
+    }
+    tables::keys(&checked);
     Ok(())
 }
 

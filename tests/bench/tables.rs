@@ -4,6 +4,7 @@ use std::io::Result;
 use std::path::Path;
 
 use crate::Starts;
+use crate::keys::Checked;
 use crate::load::Measured;
 
 type Figures<'a> = [(&'a str, Measured)];
@@ -63,4 +64,14 @@ pub fn starts(found: &Starts) {
     println!("| Start on a database | {:.0} ms |", found.again_ms);
     println!("| Memory, idle | {:.0} MiB |", found.idle_mib);
     println!("| Memory, after the load | {:.0} MiB |", found.loaded_mib);
+}
+
+/// The check of a caller with a key of the database.
+pub fn keys(checked: &[Checked]) {
+    println!("\nCheck of a caller with a key of the database:\n");
+    println!("| Database | Keys of the org | p50 µs, row of a moment ago | p50 µs, row read |");
+    println!("| --- | ---: | ---: | ---: |");
+    for Checked { name, keys, recent_us, read_us } in checked {
+        println!("| {name} | {keys} | {recent_us:.1} | {read_us:.0} |");
+    }
 }

@@ -40,13 +40,14 @@ const EDGES: [(&str, &[&str]); 21] = [
             "limits",
             "mcp",
             "operations",
+            "playbooks",
             "secrets",
             "store",
             "telemetry",
             "tool_servers",
         ],
     ),
-    ("http", &["app", "config", "guides", "identity", "limits", "mcp", "operations", "studio"]),
+    ("http", &["app", "config", "guides", "identity", "ledger", "limits", "mcp", "operations", "playbooks", "studio"]),
     ("mcp", &["app", "guides", "identity", "operations", "playbooks"]),
     ("studio", &[]),
     (
@@ -98,7 +99,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 28] = [
+const TABLES: [(&str, &str); 29] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -120,6 +121,7 @@ const TABLES: [(&str, &str); 28] = [
     ("people", "identity"),
     ("identities", "identity"),
     ("memberships", "identity"),
+    ("invitations", "identity"),
     ("sessions", "identity"),
     ("passwords", "identity"),
     ("one_time_codes", "identity"),

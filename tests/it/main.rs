@@ -5,11 +5,15 @@
 
 mod access;
 mod architecture;
+mod audit;
 mod commands;
 mod connections;
 mod contract;
 mod demo;
+mod issuer;
+mod keys;
 mod mcp;
+mod members;
 mod oauth;
 mod playbooks;
 mod servers;

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use http::header::{COOKIE, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
+use http::header::SET_COOKIE;
+use http::request::Parts;
 
 use super::answers::{form, leave, logged};
 use super::consent::{barred_page, consent_page};
 use super::person::{self, SignedIn};
 use crate::app::App;
 use crate::error::{Problem, Reason};
+use crate::http::cookies::Cookie;
 use crate::http::entrance::RequestId;
 use crate::http::oauth_routes::server;
-use crate::http::sign_in_routes;
+use crate::http::sign_in_routes::to_sign_in;
 use crate::identity::oauth::authorize::{self, Astray, Prompt};
 use crate::identity::oauth::client::Client;
 use crate::identity::oauth::consent::Place;
@@ -25,6 +27,9 @@ use crate::identity::oauth::requests::{WAITS, Waiting};
 use crate::operations::noted;
 use crate::studio;
 
+/// Where a browser comes back to after its person signed in; the request is found by its cookie.
+const PATH: &str = "/oauth/authorize";
+
 /// GET: a request in the query, or, without one, the request that waits in this browser.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
@@ -32,11 +37,11 @@ pub(in crate::http) async fn get(
     request: Request,
 ) -> Response {
     let parameters = Parameters::of(request.uri().query().unwrap_or_default().as_bytes());
-    let headers = request.headers();
+    let (parts, _) = request.into_parts();
     let answered = if parameters.is_empty() {
-        resume(&app, headers, &id.0).await
+        resume(&app, &parts, &id.0).await
     } else {
-        begin(&app, headers, &parameters, &id.0).await
+        begin(&app, &parts, &parameters, &id.0).await
     };
     answered.unwrap_or_else(|problem| studio::error_page(&noted(problem, &id.0)))
 }
@@ -49,18 +54,13 @@ pub(in crate::http) async fn post(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let answered = match form(&app, &parts.headers, body).await {
-        Ok(parameters) => begin(&app, &parts.headers, &parameters, &id.0).await,
+        Ok(parameters) => begin(&app, &parts, &parameters, &id.0).await,
         Err(refusal) => Err(Problem::new(Reason::BadRequest, refusal.words)),
     };
     answered.unwrap_or_else(|problem| studio::error_page(&noted(problem, &id.0)))
 }
 
-async fn begin(
-    app: &Arc<App>,
-    headers: &HeaderMap,
-    parameters: &Parameters,
-    request_id: &str,
-) -> Result<Response, Problem> {
+async fn begin(app: &Arc<App>, parts: &Parts, parameters: &Parameters, request_id: &str) -> Result<Response, Problem> {
     let server = server(app)?;
     let client_id = authorize::client_id(parameters).map_err(astray)?;
     let client = server.client(client_id).await?.ok_or_else(|| astray(Astray::Client))?;
@@ -68,7 +68,7 @@ async fn begin(
     match authorize::read(parameters, &client, redirect_uri, server.issuer()) {
         Ok(asked) => {
             let waiting = server.create_request(asked).await?;
-            go_on(app, headers, &client, waiting).await
+            go_on(app, parts, &client, waiting).await
         }
         Err(refusal) => {
             let address = authorize::refused(redirect_uri, authorize::state(parameters), &refusal, server.issuer());
@@ -78,16 +78,16 @@ async fn begin(
     }
 }
 
-async fn resume(app: &Arc<App>, headers: &HeaderMap, request_id: &str) -> Result<Response, Problem> {
+async fn resume(app: &Arc<App>, parts: &Parts, request_id: &str) -> Result<Response, Problem> {
     let server = server(app)?;
-    let waiting = match cookie(app, headers) {
+    let waiting = match Cookie::Request.read(app, &parts.headers) {
         Some(id) => server.find_request(id).await?,
         None => None,
     };
     let waiting = waiting.ok_or_else(nothing_waits)?;
     let client = client_of(app, &waiting).await?;
     tracing::debug!(request.id = request_id, client.id = %client.id, "an authorization goes on after sign-in");
-    go_on(app, headers, &client, waiting).await
+    go_on(app, parts, &client, waiting).await
 }
 
 /// The client of a request that waits; it may have changed since it asked.
@@ -96,15 +96,15 @@ pub(super) async fn client_of(app: &App, waiting: &Waiting) -> Result<Client, Pr
     client.filter(|client| client.returns_to(&waiting.asked.redirect_uri)).ok_or_else(|| astray(Astray::Client))
 }
 
-async fn go_on(app: &Arc<App>, headers: &HeaderMap, client: &Client, waiting: Waiting) -> Result<Response, Problem> {
+async fn go_on(app: &Arc<App>, parts: &Parts, client: &Client, waiting: Waiting) -> Result<Response, Problem> {
     let server = server(app)?;
     let quiet = waiting.asked.prompt == Prompt::None;
     let unasked = || {
         let refusal = Refusal::new(Code::ConsentRequired, "The person has to be asked");
         Ok(leave(StatusCode::FOUND, &waiting.asked.refused(&refusal, server.issuer())))
     };
-    let Some(person) = person::signed_in(app, headers).await? else {
-        return if quiet { unasked() } else { Ok(to_sign_in(app, &waiting.id)) };
+    let Some(person) = person::signed_in(app, parts).await? else {
+        return if quiet { unasked() } else { Ok(remembering(app, to_sign_in(app, PATH), &waiting.id)) };
     };
     let places = places(&person, &waiting, server.issuer());
     if waiting.asked.prompt != Prompt::Consent
@@ -131,13 +131,6 @@ pub(super) fn places(person: &SignedIn, waiting: &Waiting, public_url: &str) -> 
     person.places.iter().filter(fits).cloned().collect()
 }
 
-/// Sends the browser to sign in, and from there back here, where its request waits.
-fn to_sign_in(app: &App, waiting: &str) -> Response {
-    let mut response = remembering(app, leave(StatusCode::FOUND, "/sign-in"), waiting);
-    sign_in_routes::keep_way_back(app, &mut response, "/oauth/authorize");
-    response
-}
-
 /// A fault before anybody may be sent anywhere: a page of ours, and nothing else (security case 36).
 fn astray(why: Astray) -> Problem {
     let words = match why {
@@ -159,30 +152,9 @@ pub(super) fn nothing_waits() -> Problem {
     )
 }
 
-/// The name of the cookie that holds the id of the request that waits.
-pub(in crate::http) fn cookie_name(app: &App) -> &'static str {
-    if app.public_address().starts_with("https://") { "__Host-playmaker-request" } else { "playmaker-request" }
-}
-
-/// The id of the request that waits in this browser.
-pub(in crate::http) fn cookie<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
-    let name = cookie_name(app);
-    let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));
-    pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(given, _)| *given == name).map(|(_, value)| value)
-}
-
 /// The same answer, with the cookie by which the request is found again.
 fn remembering(app: &App, mut response: Response, id: &str) -> Response {
-    set_cookie(app, &mut response, id, WAITS.as_secs());
+    let age_s = i64::try_from(WAITS.as_secs()).unwrap_or_default();
+    response.headers_mut().extend(Cookie::Request.set(app, id, Some(age_s)).map(|cookie| (SET_COOKIE, cookie)));
     response
-}
-
-/// Sets the cookie, or ends it with an age of nothing. It comes with a top-level navigation alone, and no script reads it.
-pub(super) fn set_cookie(app: &App, response: &mut Response, id: &str, age_s: u64) {
-    let name = cookie_name(app);
-    let secure = if name.starts_with("__Host-") { "; Secure" } else { "" };
-    let cookie = format!("{name}={id}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Lax{secure}");
-    if let Ok(value) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().append(SET_COOKIE, value);
-    }
 }

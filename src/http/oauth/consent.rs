@@ -6,12 +6,14 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
+use http::header::SET_COOKIE;
 
 use super::answers::{form, leave};
-use super::authorize::{client_of, nothing_waits, places, set_cookie};
+use super::authorize::{client_of, nothing_waits, places};
 use super::person::{self, SignedIn};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
+use crate::http::cookies::Cookie;
 use crate::http::entrance::RequestId;
 use crate::http::oauth_routes::server;
 use crate::http::same_origin;
@@ -35,7 +37,7 @@ pub(in crate::http) async fn post(
 ) -> Response {
     match answer(&app, request).await {
         Ok(mut response) => {
-            set_cookie(&app, &mut response, "", 0);
+            response.headers_mut().extend(Cookie::Request.clear(&app).map(|cookie| (SET_COOKIE, cookie)));
             response
         }
         Err(problem) => studio::error_page(&noted(problem, &id.0)),
@@ -46,7 +48,7 @@ async fn answer(app: &Arc<App>, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     same_origin(app, &parts.headers)?;
     let server = server(app)?;
-    let person = person::signed_in(app, &parts.headers).await?.ok_or_else(|| {
+    let person = person::signed_in(app, &parts).await?.ok_or_else(|| {
         Problem::new(Reason::Unauthenticated, "You are signed in no more. Begin again in your application.")
     })?;
     let sent =

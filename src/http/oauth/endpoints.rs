@@ -19,6 +19,9 @@ use crate::identity::oauth::refusal::{Refusal, Result};
 use crate::identity::{Permission, Resource, Who};
 use crate::operations::noted;
 
+/// What an API key begins with.
+const KEY_PREFIX: &str = "pmk_";
+
 /// `POST /oauth/token`.
 pub(in crate::http) async fn token(
     State(app): State<Arc<App>>,
@@ -53,6 +56,10 @@ pub(in crate::http) async fn revoke(
     let (parts, body) = request.into_parts();
     let answered = async {
         let parameters = form(&app, &parts.headers, body).await?;
+        // Whoever holds a key may end it: that is no affair of any client's (`identity.md` 3.4).
+        if let Some(key) = parameters.only("token").filter(|token| token.starts_with(KEY_PREFIX)) {
+            return Ok(app.identity.revoke_key_of_text(key).await?);
+        }
         server(&app)?.revoke(authorization(&parts.headers)?, &parameters).await
     };
     match answered.await {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::request::Parts;
 
 use crate::app::App;
 use crate::error::Result;
-use crate::http::studio_session;
+use crate::http::{Sender, studio_session};
 use crate::identity::oauth::consent::{Consenter, Place};
 use crate::identity::oauth::scopes::Scopes;
 use crate::identity::orgs::Status;
@@ -22,11 +22,12 @@ pub(super) struct SignedIn {
 }
 
 /// Who is signed in at this browser.
-pub(super) async fn signed_in(app: &Arc<App>, headers: &HeaderMap) -> Result<Option<SignedIn>> {
-    let Some(session) = studio_session(app, headers).await? else { return Ok(None) };
+pub(super) async fn signed_in(app: &Arc<App>, parts: &Parts) -> Result<Option<SignedIn>> {
+    let Some(session) = studio_session(app, &parts.headers).await? else { return Ok(None) };
     let Some(person) = app.identity.person(&session.person).await?.filter(|person| person.is_active()) else {
         return Ok(None);
     };
+    Sender::of(&parts.extensions).set_known();
     let mut places = Vec::new();
     for membership in app.identity.memberships_of(&person.id).await? {
         let Some(org) = app.identity.org(&membership.org).await?.filter(|org| org.status == Status::Active) else {

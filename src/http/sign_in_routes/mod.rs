@@ -30,7 +30,7 @@ use crate::studio::{self, Response};
 
 pub(super) use enter::checked;
 use enter::sign_out;
-pub(super) use way_back::{keep_way_back, to_sign_in};
+pub(super) use way_back::to_sign_in;
 
 /// The pages of signing in.
 pub(super) fn routes() -> Router<Arc<App>> {

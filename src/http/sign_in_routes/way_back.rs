@@ -23,15 +23,10 @@ const LONGEST: usize = 1_024;
 /// Sends a browser to sign in, and from there back to `path`, a path of our own.
 pub(crate) fn to_sign_in(app: &App, path: &str) -> Response {
     let mut response = studio::see_other("/sign-in");
-    keep_way_back(app, &mut response, path);
-    response
-}
-
-/// Lets a browser that goes to sign in come back to `path`, a path of our own.
-pub(crate) fn keep_way_back(app: &App, response: &mut Response, path: &str) {
     if is_own(path) {
-        set(response, sealed(app, Cookie::Return, path, RETURN_S));
+        set(&mut response, sealed(app, Cookie::Return, path, RETURN_S));
     }
+    response
 }
 
 /// A path of this server alone: never another host's, also not in a browser that takes `\` for `/`.
@@ -62,11 +57,7 @@ pub(super) fn device_name(app: &App, headers: &HeaderMap, email: &str) -> Option
 }
 
 fn label(cookie: Cookie) -> &'static str {
-    match cookie {
-        Cookie::Return => "cookie-return",
-        Cookie::Device => "cookie-device",
-        Cookie::Session => "cookie-session",
-    }
+    if cookie == Cookie::Return { "cookie-return" } else { "cookie-device" }
 }
 
 fn sealed(app: &App, cookie: Cookie, text: &str, age_s: i64) -> Option<http::HeaderValue> {

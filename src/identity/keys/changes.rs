@@ -29,7 +29,7 @@ impl Manager {
     /// The operator, by a command.
     pub fn operator() -> Self {
         Self {
-            actor: Actor { kind: "operator".into(), id: "operator".into(), name: "operator".into() },
+            actor: Actor::operator(),
             permissions: Permissions::EVERY,
             playbooks: Playbooks::All,
             person: None,
@@ -241,7 +241,7 @@ impl Identity {
             if form::is_made(text) && form::checksum_ok(text) { self.key_of_digest(&digest).await? } else { None };
         let Some(key) = found.filter(|key| key.opens(&digest, now)) else { return Ok(()) };
         let (org, id) = (key.org.clone(), key.id.clone());
-        let actor = Actor { kind: "key".into(), id: key.id, name: key.name };
+        let actor = Actor::new("key", key.id, key.name);
         let by = Manager { actor, ..Manager::operator() };
         self.revoke_key(&org, &id, by).await.map(|_| ())
     }

@@ -33,6 +33,7 @@ impl Configured {
                 who: Who::Key { id: key.id.clone(), name: key.id.clone(), person: None },
                 permissions: Permissions::of(&key.permissions),
                 playbooks: key.playbooks.clone(),
+                origin: None,
             });
             let known = Known { digest: key.sha256, caller, expires_at_ms: key.expires_at_ms };
             by_digest.entry(filed(&key.sha256)).or_default().push(known);

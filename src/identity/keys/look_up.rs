@@ -22,6 +22,7 @@ impl Found {
             who: Who::Key { id: key.id.clone(), name: key.name.clone(), person: key.person.clone() },
             permissions: Permissions::of(&key.permissions),
             playbooks: key.playbooks.clone(),
+            origin: None,
         });
         Self { key, caller }
     }

@@ -23,6 +23,9 @@ pub const REMEMBERED_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 /// How long a shown page can be answered.
 pub const PAGE_MS: i64 = 10 * 60 * 1_000;
 
+/// What the key of form tokens is derived for.
+const PURPOSE: &str = "consent";
+
 const REMEMBERED: &str = "SELECT org, scopes FROM oauth_consents WHERE person = $1 AND client = $2 AND redirect_uri = $3 \
      AND resources = $4 AND given_at > $5 ORDER BY given_at DESC, org";
 const REMEMBER: &str = "INSERT INTO oauth_consents (org, person, client, redirect_uri, resources, scopes, given_at) \
@@ -70,24 +73,25 @@ pub fn granted(asked: Scopes, rights: Scopes, ticked: Scopes) -> Scopes {
 impl AuthorizationServer {
     /// The token of the consent form: bound to the session, the request and the moment the page was shown.
     pub fn consent_token(&self, session: &str, request: &str) -> Result<String> {
-        self.token_at(session, request, self.now())
-    }
-
-    fn token_at(&self, session: &str, request: &str, shown_at: i64) -> Result<String> {
-        let key = self.0.secrets.derive("consent")?;
+        let (key, shown_at) = (self.0.secrets.derive(PURPOSE)?, self.now());
         let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_slice());
-        let text = format!("{session}\n{}\n{shown_at}", sha256_hex(request));
-        Ok(format!("{shown_at}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, text.as_bytes()))))
+        let tag = hmac::sign(&key, form_of(session, request, shown_at).as_bytes());
+        Ok(format!("{shown_at}.{}", URL_SAFE_NO_PAD.encode(tag)))
     }
 
     /// Refuses a form that is not of this session and request, or whose page was shown more than ten minutes ago.
     pub fn check_consent_token(&self, session: &str, request: &str, given: &str) -> Result<()> {
         let refused =
             || Problem::new(Reason::Forbidden, "The page is no longer current. Begin again in your application.");
-        let shown_at = given.split_once('.').and_then(|(at, _)| at.parse::<i64>().ok()).ok_or_else(refused)?;
-        let expected = self.token_at(session, request, shown_at)?;
-        let same = aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), given.as_bytes()).is_ok();
-        if same && (0..=PAGE_MS).contains(&(self.now() - shown_at)) { Ok(()) } else { Err(refused()) }
+        let (shown_at, tag) = given.split_once('.').ok_or_else(refused)?;
+        let shown_at: i64 = shown_at.parse().map_err(|_| refused())?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| refused())?;
+        let text = form_of(session, request, shown_at);
+        // A page that was shown before a change of the store's keys is good after it.
+        let made = |key: &[u8]| hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes(), &tag).is_ok();
+        let same = self.0.secrets.derive_all(PURPOSE)?.iter().any(|key| made(key.as_slice()));
+        let timely = (0..=PAGE_MS).contains(&self.now().saturating_sub(shown_at));
+        if same && timely { Ok(()) } else { Err(refused()) }
     }
 
     /// The decision that stands for `asked`, where the person made one that covers it and need not be asked again:
@@ -209,6 +213,10 @@ impl AuthorizationServer {
             )
             .await
     }
+}
+
+fn form_of(session: &str, request: &str, shown_at: i64) -> String {
+    format!("{session}\n{}\n{shown_at}", sha256_hex(request))
 }
 
 fn stream(client: &str) -> String {

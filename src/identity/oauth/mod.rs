@@ -162,5 +162,5 @@ impl AuthorizationServer {
 /// The person of an id as an actor, by the name they have now where that is known.
 fn actor_of(person: &str, name: &str) -> Actor {
     let name = if name.is_empty() { person } else { name };
-    Actor { kind: "person".into(), id: format!("person:{person}"), name: name.into() }
+    Actor::new("person", format!("person:{person}"), name)
 }

@@ -96,12 +96,10 @@ impl Identity {
 
     /// Records that somebody was not let in; the email is told as its digest, since it may be anybody's.
     pub async fn sign_in_failed(&self, email: &str, method: Method, browser: &Browser) -> Result<()> {
-        let nobody = Actor { kind: "system".into(), id: "system".into(), name: "Somebody unknown".into() };
+        let nobody = browser.acting(Actor::new("system", "system", "Somebody unknown"));
         let data = json!({
             "email_sha256": sha256_hex(email),
             "method": method.word(),
-            "address": browser.address,
-            "user_agent": browser.user_agent,
             "result": "refused",
         });
         let event = Event::audit("sign-in", "sign_in_failed", nobody, data);

@@ -31,7 +31,7 @@ pub const SERVER: &str = "";
 
 /// The person as the actor of an event.
 pub fn actor(person: &super::Person) -> Actor {
-    Actor { kind: "person".into(), id: person.caller_id(), name: person.name.clone() }
+    Actor::new("person", person.caller_id(), person.name.as_str())
 }
 
 /// Forgets, from time to time, sessions, codes, counts and challenges that have ended.

@@ -3,13 +3,15 @@
 //! A session ends by itself twelve hours after it was last used and fourteen days after it began; it gets a new id with
 //! each proof of who somebody is.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::{SERVER, actor};
 use crate::digest::sha256_hex;
 use crate::error::Result;
 use crate::identity::{Identity, Person};
-use crate::ledger::{Changed, Event};
+use crate::ledger::{Actor, Changed, Event, Origin, Via};
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
@@ -58,6 +60,15 @@ pub struct Browser {
     pub address: String,
 }
 
+impl Browser {
+    /// Somebody who acts through it.
+    pub(super) fn acting(&self, who: Actor) -> Actor {
+        let address = self.address.parse().ok();
+        let agent = Some(self.user_agent.as_str()).filter(|agent| !agent.is_empty());
+        who.from(Arc::new(Origin::of_request(Via::Studio, "", address, agent)))
+    }
+}
+
 /// A living session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
@@ -92,8 +103,8 @@ impl Session {
 
 /// The event of a sign-in.
 pub(super) fn signed_in(person: &Person, method: Method, session: &Session) -> Event {
-    let data = json!({ "method": method.word(), "address": session.address, "user_agent": session.user_agent });
-    Event::audit(format!("people/{}", person.id), "sign_in", actor(person), data)
+    let who = session.browser().acting(actor(person));
+    Event::audit(format!("people/{}", person.id), "sign_in", who, json!({ "method": method.word() }))
 }
 
 /// A session that has just begun, with the id its browser gets.

@@ -155,7 +155,7 @@ impl Identity {
                     let words = "this server has people already; --recover makes one an owner all the same";
                     return Err(Problem::conflict("taken", words));
                 }
-                let who = operator();
+                let who = Actor::operator();
                 let found = people::of_email(connection, &first.email).await?;
                 let person = match found {
                     Some(person) => {
@@ -193,11 +193,6 @@ impl Identity {
 /// What the page of the set-up is once it is over: nothing.
 pub fn over() -> Problem {
     Problem::not_found("There is nothing at this path.")
-}
-
-/// Whoever runs the server, by a command.
-pub fn operator() -> Actor {
-    Actor { kind: "operator".into(), id: "operator".into(), name: "Operator".into() }
 }
 
 async fn write(connection: &mut Connection, person: &Person, first: &FirstPerson, now: i64) -> Result<()> {

@@ -3,13 +3,13 @@
 
 use serde_json::json;
 
+use super::SERVER;
 use super::passwords::Password;
 use super::throttle::{self, Subject};
-use super::{SERVER, set_up};
 use crate::error::{Problem, Result};
 use crate::identity::people::Status;
 use crate::identity::{Changed, Identity, Person};
-use crate::ledger::{self, Event};
+use crate::ledger::{self, Actor, Event};
 use crate::{on_connection, on_pool};
 
 const RENAME: &str = "UPDATE people SET name = $2 WHERE id = $1";
@@ -70,7 +70,7 @@ impl Identity {
                 }
                 let ended = super::sessions::end_all(connection, &id, None).await?;
                 let data = json!({ "because": status.word(), "sessions": ended });
-                let event = Event::audit(format!("people/{id}"), "session_revoked", set_up::operator(), data);
+                let event = Event::audit(format!("people/{id}"), "session_revoked", Actor::operator(), data);
                 Ok(ledger::Changed::by((), event))
             })
         });

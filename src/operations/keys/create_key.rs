@@ -22,7 +22,7 @@ pub struct Input {
     #[schemars(regex(pattern = NAME_PATTERN))]
     name: String,
     /// What it may do; no more than its maker.
-    #[schemars(length(min = 1, max = 4), extend("uniqueItems" = true))]
+    #[schemars(length(min = 1, max = 4))]
     permissions: Vec<Permission>,
     /// Where it may do it; everywhere its maker may when left out.
     playbooks: Option<Reach>,
@@ -57,8 +57,10 @@ impl Operation for CreateKey {
     type Input = Input;
     type Output = WithText;
 
-    async fn run(context: Context, input: Input) -> Result<WithText> {
+    async fn run(context: Context, mut input: Input) -> Result<WithText> {
         admission::recent_sign_in(&context)?;
+        input.permissions.sort_unstable();
+        input.permissions.dedup();
         let by = manager(&context);
         let personal = input.personal.unwrap_or(!by.every);
         let draft = Draft {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{View, manager};
 use crate::error::Result;
-use crate::identity::caller::PERSON;
+use crate::identity::caller::{PERSON, PERSON_PATTERN};
 use crate::identity::keys::Status;
 use crate::operations::words::{count, quoted};
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
@@ -26,7 +26,7 @@ pub struct Input {
     /// Only those of this status.
     status: Option<Status>,
     /// Only this person's own.
-    #[schemars(regex(pattern = "^person:user_[0-9A-Za-z]{1,64}$"))]
+    #[schemars(regex(pattern = PERSON_PATTERN))]
     person: Option<String>,
     #[serde(default)]
     limit: Limit,

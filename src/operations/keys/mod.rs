@@ -158,7 +158,11 @@ impl<'de> Deserialize<'de> for Reach {
         match Written::deserialize(deserializer)? {
             Written::Every(text) if text == "*" => Ok(Self(Playbooks::All)),
             Written::Every(_) => Err(serde::de::Error::custom("* or a list of playbook ids")),
-            Written::Some(ids) => Ok(Self(Playbooks::Only(ids))),
+            Written::Some(mut ids) => {
+                ids.sort();
+                ids.dedup();
+                Ok(Self(Playbooks::Only(ids)))
+            }
         }
     }
 }
@@ -175,7 +179,6 @@ impl JsonSchema for Reach {
             "items": { "type": "string", "pattern": playbooks::ID_PATTERN },
             "minItems": 1,
             "maxItems": 100,
-            "uniqueItems": true,
             "description": "* for every playbook, or a list of ids, which need not exist yet.",
         })
     }

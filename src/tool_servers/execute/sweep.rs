@@ -107,6 +107,11 @@ impl ToolServers {
             .await
     }
 
+    /// Forgets every call of an org that is gone.
+    pub async fn forget_org(&self, org: &str) -> Result<()> {
+        self.forget(org, i64::MAX).await
+    }
+
     async fn forget(&self, org: &str, before_ms: i64) -> Result<()> {
         let of = org.to_owned();
         let why = "idempotency keys are kept for a day; the history of their calls stays";

@@ -26,6 +26,7 @@ fn key(permissions: &[Permission], playbooks: Playbooks) -> Arc<Caller> {
         who: Who::Key { id: "k".into(), name: "k".into(), person: None },
         permissions: Permissions::of(permissions),
         playbooks,
+        origin: None,
     })
 }
 

@@ -39,8 +39,10 @@ async fn it_is_a_valid_document_of_3_1() {
             body(&at, operation);
             let success =
                 operation["responses"].as_object().unwrap().iter().find(|(status, _)| status.starts_with('2'));
-            let schema =
-                &success.unwrap_or_else(|| panic!("{at} never succeeds")).1["content"]["application/json"]["schema"];
+            // One answer has no bound: it comes as lines.
+            let streams = operation["operationId"] == "export_audit";
+            let media_type = if streams { "application/jsonl" } else { "application/json" };
+            let schema = &success.unwrap_or_else(|| panic!("{at} never succeeds")).1["content"][media_type]["schema"];
             assert_eq!(schema["type"], "object", "{at} gives its output's schema");
             assert!(operation["responses"]["default"].is_object(), "{at} says how it refuses");
         }

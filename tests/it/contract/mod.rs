@@ -3,4 +3,5 @@
 mod anything;
 mod document;
 mod misfits;
+mod roles;
 mod tables;

@@ -11,6 +11,12 @@ fn sent_back(answer: &Answer) -> Vec<(String, String)> {
     url::Url::parse(location).unwrap().query_pairs().into_owned().collect()
 }
 
+/// The cookie by which a request that waits is found again.
+fn request_cookie(answer: &Answer) -> String {
+    let cookies = answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+    cookies.into_iter().find(|cookie| cookie.contains("playmaker-request=")).unwrap().to_owned()
+}
+
 fn value(pairs: &[(String, String)], name: &str) -> String {
     pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone()).unwrap_or_default()
 }
@@ -22,8 +28,8 @@ async fn who_is_not_signed_in_goes_to_our_page_and_nothing_of_it_stands_in_the_a
     let client = scene.public_client().await;
     let asked = query(&client, &[("state", "abc"), ("login_hint", "//evil.example")]);
     let answer = scene.server.anyone().get(&format!("/oauth/authorize?{asked}")).await;
-    assert_eq!((answer.status, answer.header("location")), (302, "/sign-in"));
-    let cookie = answer.header("set-cookie");
+    assert_eq!((answer.status, answer.header("location")), (303, "/sign-in"));
+    let cookie = request_cookie(&answer);
     assert!(cookie.starts_with("__Host-playmaker-request=req_"), "{cookie}");
     for attribute in ["; Path=/", "; Max-Age=900", "; HttpOnly", "; SameSite=Lax", "; Secure"] {
         assert!(cookie.contains(attribute), "{attribute}: {cookie}");
@@ -42,7 +48,7 @@ async fn on_loopback_the_cookie_goes_without_its_prefix() {
     let scene = Scene::with(&[("PUBLIC_URL", "http://localhost:5555")]).await;
     let client = scene.public_client().await;
     let answer = scene.server.anyone().get(&format!("/oauth/authorize?{}", query(&client, &[]))).await;
-    let cookie = answer.header("set-cookie");
+    let cookie = request_cookie(&answer);
     assert!(cookie.starts_with("playmaker-request=req_") && !cookie.contains("Secure"), "{cookie}");
 }
 
@@ -124,12 +130,12 @@ async fn the_port_of_this_computer_is_free() {
     secret["token_endpoint_auth_method"] = "client_secret_post".into();
     let confidential = scene.registered(secret).await;
     for (client, address, status) in [
-        (&public, "http://127.0.0.1:4000/cb", 302),
-        (&public, "http://127.0.0.1/cb", 302),
+        (&public, "http://127.0.0.1:4000/cb", 303),
+        (&public, "http://127.0.0.1/cb", 303),
         (&public, "http://localhost:4000/cb", 400),
         (&public, "http://127.0.0.1:4000/other", 400),
         (&confidential, "http://127.0.0.1:4000/cb", 400),
-        (&confidential, "http://127.0.0.1:33418/cb", 302),
+        (&confidential, "http://127.0.0.1:33418/cb", 303),
     ] {
         let asked = query(client["client_id"].as_str().unwrap(), &[("redirect_uri", address)]);
         assert_eq!(scene.server.anyone().get(&format!("/oauth/authorize?{asked}")).await.status, status, "{address}");

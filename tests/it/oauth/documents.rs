@@ -7,12 +7,12 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
+use playmaker::identity::oauth::AuthorizationServer;
 use playmaker::identity::oauth::documents::{Fault, Fetch, Found};
-use playmaker::identity::oauth::{AuthorizationServer, Needs, Revocations};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{BACK, P, Scene, query};
+use super::{BACK, Scene, another, query};
 
 const ID: &str = "https://client.example/metadata.json";
 const MINUTE: i64 = 60_000;
@@ -50,22 +50,7 @@ impl Web {
             }
             .boxed()
         });
-        let app = &scene.server.app;
-        let oauth = AuthorizationServer::open(Needs {
-            issuer: P.into(),
-            access_token_ttl_ms: 900_000,
-            registers: true,
-            clients: Vec::new(),
-            ledger: app.ledger.clone(),
-            secrets: app.secrets.clone(),
-            fetch,
-            on_keys: Box::new(|_| {}),
-            revoked: Revocations::default(),
-            clock: app.clock.clone(),
-            ids: app.ids.clone(),
-        })
-        .await
-        .unwrap();
+        let oauth = another(&scene.server, fetch).await;
         Self { scene, oauth, asked, answer }
     }
 

@@ -45,11 +45,7 @@ async fn revoking_an_access_token_ends_it_alone() {
     assert!(scene.oauth().is_revoked("grant_other", &text(&said, "jti")));
     assert!(!scene.oauth().is_revoked(&text(&said, "gid"), "other"));
     scene.refresh(&client, &text(&tokens, "refresh_token")).await.done(200);
-    let beside = scene.server.beside(&[]).await;
-    assert!(
-        beside.app.oauth.as_ref().unwrap().is_revoked("grant_other", &text(&said, "jti")),
-        "another server reads it"
-    );
+    assert!(scene.another().await.is_revoked("grant_other", &text(&said, "jti")), "another server reads it");
 }
 
 #[tokio::test]
@@ -103,4 +99,27 @@ async fn nobody_else_may_ask() {
     let inside = Key { org: "acme", ..INSIDE };
     form(&scene.server.holder(&inside), "/oauth/introspect", &[("token", &access)]).await.refused(403, "forbidden");
     assert_eq!(form(&scene.server.holder(&ACME), "/oauth/introspect", &[]).await.oauth_error(400), "invalid_request");
+}
+
+/// Whoever holds a key may end it, without being a client (`identity.md` 3.4).
+#[tokio::test]
+async fn a_key_ends_by_its_own_text() {
+    use playmaker::identity::keys::{Draft, Manager};
+    use playmaker::identity::{Permission, Playbooks};
+    let (scene, _, _) = scene().await;
+    let draft = Draft {
+        name: "leaked".into(),
+        permissions: vec![Permission::OrgRead],
+        playbooks: Playbooks::All,
+        person: None,
+        expires_at_ms: None,
+        usage_limit: None,
+    };
+    let made = scene.server.app.identity.create_key("acme", draft, Manager::operator()).await.unwrap();
+    let holder = crate::support::people::Caller::new(scene.server.url(""), Some(made.text.expose()));
+    assert_eq!(holder.get("/v1/orgs/acme/playbooks").await.status, 200);
+    let answer = scene.form("/oauth/revoke", &[("token", made.text.expose())]).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    holder.get("/v1/orgs/acme/playbooks").await.refused(401, "unauthenticated");
+    assert_eq!(scene.form("/oauth/revoke", &[("token", "pmk_unknown")]).await.status, 200);
 }

@@ -38,8 +38,9 @@ async fn with_registration_off_the_document_does_not_name_it() {
 }
 
 #[tokio::test]
-async fn without_sign_in_nothing_of_it_is_there() {
-    for server in [TestApp::local().await, TestApp::with_keys(&[FULL]).await] {
+async fn without_sign_in_or_with_an_issuer_outside_nothing_of_it_is_there() {
+    let outside = [("PUBLIC_URL", P), ("IDENTITY_ISSUER", "http://localhost:1")];
+    for server in [TestApp::local().await, TestApp::with_keys(&[FULL]).await, TestApp::with(&outside).await] {
         let anyone = server.anyone();
         for path in [
             "/.well-known/oauth-authorization-server",

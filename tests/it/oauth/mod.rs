@@ -2,9 +2,12 @@
 
 mod authorizing;
 mod clients;
+mod commands;
+mod consenting;
 mod documents;
 mod ending;
 mod metadata;
+mod official;
 mod proving;
 mod refreshing;
 mod registering;
@@ -12,11 +15,14 @@ mod signing;
 mod tokens;
 mod using;
 
-use playmaker::identity::oauth::AuthorizationServer;
+use std::sync::Arc;
+
 use playmaker::identity::oauth::authorize;
 use playmaker::identity::oauth::consent::{Consenter, Decision};
+use playmaker::identity::oauth::documents::Fetch;
 use playmaker::identity::oauth::parameters::Parameters;
 use playmaker::identity::oauth::scopes::Scopes;
+use playmaker::identity::oauth::{AuthorizationServer, Needs, Revocations};
 use playmaker::identity::{Membership, Org, Person, Playbooks, Role, members, orgs, people};
 use playmaker::ledger::{Changed, Row};
 use serde_json::{Value, json};
@@ -120,10 +126,35 @@ impl Scene {
         self.token(&[("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)]).await
     }
 
+    /// What another server on the same database holds in memory.
+    pub async fn another(&self) -> AuthorizationServer {
+        another(&self.server, Arc::new(|_, _| Box::pin(async { Err("nothing is fetched".into()) }))).await
+    }
+
     /// The audit of an org, by the kinds of its rows.
     pub async fn audited(&self, org: &str) -> Vec<String> {
         self.server.audit(org).await.into_iter().map(|row: Row| row.kind).collect()
     }
+}
+
+/// An authorization server over a server's database, with a memory and documents of its own.
+pub async fn another(server: &TestApp, fetch: Fetch) -> AuthorizationServer {
+    let app = &server.app;
+    AuthorizationServer::open(Needs {
+        issuer: P.into(),
+        access_token_ttl_ms: 900_000,
+        registers: true,
+        clients: Vec::new(),
+        ledger: app.ledger.clone(),
+        secrets: app.secrets.clone(),
+        fetch,
+        on_keys: Box::new(|_| {}),
+        revoked: Revocations::default(),
+        clock: app.clock.clone(),
+        ids: app.ids.clone(),
+    })
+    .await
+    .unwrap()
 }
 
 /// An authorization request's query.

@@ -1,5 +1,6 @@
 //! Signing keys: rotation, publication, and what a leak changes (`identity.md` 7.6).
 
+use playmaker::identity::oauth::access_token::Subject;
 use playmaker::identity::oauth::signing_keys::Rotation;
 use playmaker::ledger::Actor;
 
@@ -46,9 +47,8 @@ async fn a_key_is_followed_after_ninety_days_by_one_published_the_day_before() {
 #[tokio::test]
 async fn two_servers_make_one_key_and_know_it() {
     let scene = Scene::new().await;
-    let beside = scene.server.beside(&[]).await;
+    let other = scene.another().await;
     scene.server.clock.advance_ms(89 * DAY);
-    let other = beside.app.oauth.as_ref().unwrap();
     let (one, two) = tokio::join!(scene.oauth().refresh_signing_keys(), other.refresh_signing_keys());
     one.and(two).unwrap();
     scene.oauth().refresh_signing_keys().await.unwrap();
@@ -62,7 +62,7 @@ async fn a_leaked_key_is_taken_back_at_once() {
     let scene = Scene::new().await;
     let client = scene.public_client().await;
     let first = scene.signs_with(&client).await;
-    let operator = Actor { kind: "operator".into(), id: "operator".into(), name: "operator".into() };
+    let operator = Actor::new("operator", "operator", "operator");
     let made = scene.oauth().rotate_signing_key(Rotation::Leaked, operator).await.unwrap().unwrap();
     assert_eq!(scene.kids().await, [made.clone()]);
     assert_eq!(scene.signs_with(&client).await, made);
@@ -76,9 +76,18 @@ async fn keys_survive_a_restart_and_their_private_parts_are_sealed() {
     let scene = Scene::new().await;
     let client = scene.public_client().await;
     let first = scene.signs_with(&client).await;
-    let again = Scene { server: scene.server.beside(&[]).await, ada: scene.ada.clone() };
-    assert_eq!(again.signs_with(&client).await, first);
-    assert_eq!(again.kids().await.len(), 1);
+    let again = scene.another().await;
+    assert_eq!(again.public_key_set().len(), 1);
+    let subject = Subject {
+        org: "acme".into(),
+        grant: "grant_1".into(),
+        person: scene.ada.person.clone(),
+        client: client.clone(),
+        resources: vec![super::P.to_owned()],
+        scopes: super::scopes("org:read"),
+        auth_time_ms: 0,
+    };
+    assert_eq!(text(&part(&again.issue(&subject).unwrap(), 0), "kid"), first);
     let everything = scene.server.database().everything().await;
     // What every PKCS #8 text of a key on P-256 begins with.
     assert!(!everything.contains("MIGHAgEAMBMGByqGSM49"));

@@ -52,13 +52,14 @@ async fn each_server_is_told_of_what_either_writes() {
     for (writer, reader) in [(&one, &other), (&other, &one), (&one, &one)] {
         let mut commits = reader.app.ledger.store().wake().subscribe();
         // The reader may only be about to listen, so that the first words may miss it.
-        let told = eventually("that the reader is told", async || {
+        eventually("that the reader is told", async || {
             let event = Event::audit("desk", "written", Actor::system(), json!({}));
             let work = Box::pin(async move { Ok(Changed::by((), event)) });
             writer.app.ledger.commit("busy", Box::new(move |_| work)).await.unwrap();
-            commits.try_recv().ok()
-        });
-        assert_eq!(&*told.await, "busy");
+            // What servers do at their start, in other orgs, is told too.
+            std::iter::from_fn(|| commits.try_recv().ok()).find(|org| **org == *"busy")
+        })
+        .await;
     }
 }
 

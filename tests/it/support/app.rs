@@ -32,7 +32,7 @@ pub const FIRST_KEY: &str = "first:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
 pub const SECOND_KEY: &str = "second:CQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=";
 
 /// Stands for the server's own origin in `PUBLIC_URL`, which is known once its port is.
-const OWN_ORIGIN: &str = "the server's own";
+pub const OWN_ORIGIN: &str = "the server's own";
 
 /// A running server and what the test holds of it.
 pub struct TestApp {
@@ -157,7 +157,7 @@ impl TestApp {
 }
 
 /// A key and what it may do.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Its id.
     pub id: &'static str,

@@ -49,6 +49,11 @@ impl Service {
         format!("http://{}{path}", self.address)
     }
 
+    /// Its origin, by the name of this machine.
+    pub fn origin(&self) -> String {
+        format!("http://localhost:{}", self.address.port())
+    }
+
     /// What the server printed so far.
     pub fn output(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
@@ -107,6 +112,16 @@ pub async fn everything() -> Service {
     Service::start("everything", |port| {
         let mut command = Command::new(node());
         command.arg(everything_program()).arg("streamableHttp").env("PORT", port.to_string());
+        command
+    })
+    .await
+}
+
+/// `oidc-provider` as an issuer: `resources` answers resource indicators, `fixed` puts one audience into every token.
+pub async fn issuer(audiences: &str) -> Service {
+    Service::start("issuer", |port| {
+        let mut command = Command::new(node());
+        command.arg(project("tests/clients/issuer.ts")).arg(audiences).env("PORT", port.to_string());
         command
     })
     .await

@@ -59,7 +59,8 @@ impl SignsIn {
             Self::McpRemote => {
                 let program = project("infra/npm/node_modules/mcp-remote/dist/proxy.js");
                 let arguments = json!([program, url, "--transport", "http-only", "--allow-http"]);
-                json!({ "op": "connect", "command": node(), "arguments": arguments, "sign_in": true })
+                // It forwards nothing before `initialize`.
+                json!({ "op": "connect", "mode": "legacy", "command": node(), "arguments": arguments, "sign_in": true })
             }
             _ => json!({ "op": "connect", "url": url, "sign_in": true }),
         };

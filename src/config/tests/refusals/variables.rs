@@ -23,7 +23,7 @@ fn what_several_settings_make_together() {
 
 /// A bad variable, its value, and what follows its name in the line it is refused with.
 #[rustfmt::skip]
-const ROWS: [(&str, &str, &str); 58] = [
+const ROWS: [(&str, &str, &str); 64] = [
     ("PUBLIC_URL", "",
         ": expected an origin such as https://playmaker.example, or http:// with a loopback host; no path, user or query"),
     ("PUBLIC_URL", "http://playmaker.example.com",
@@ -46,6 +46,14 @@ const ROWS: [(&str, &str, &str); 58] = [
         ": expected an address such as 0.0.0.0 or ::, or a host name"),
     ("METRICS_ADDR", "127.0.0.1:9464",
         ": expected it not to be set: metrics are not in this build yet"),
+    ("ORG_CREATION", "members",
+        ": expected anyone, owners or nobody"),
+    ("AUDIT_LOG", "yes",
+        ": expected true or false"),
+    ("AUDIT_RETENTION", "89d",
+        ": expected days, from 90d to 3653d"),
+    ("AUDIT_RETENTION", "a year",
+        ": expected days, from 90d to 3653d"),
     ("LOG_FORMAT", "text",
         ": expected json or pretty"),
     ("RUST_LOG", "a=b=c",
@@ -78,6 +86,10 @@ const ROWS: [(&str, &str, &str); 58] = [
         ": expected the http or https address of a proxy"),
     ("EXTRA_CA_CERTS", "nowhere.pem",
         ": expected the path of a readable file of PEM certificates"),
+    ("KEY_MAX_AGE", "90",
+        ": expected a duration from PT1H to P3650D, such as P90D"),
+    ("KEY_MAX_AGE", "P3651D",
+        ": expected a duration from PT1H to P3650D, such as P90D"),
     ("API_KEYS", "",
         ", line 1, column 1: expected JSON"),
     ("API_KEYS", "[{]",

@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 use super::words;
 
 /// Texts of which one fits every field there is; a new form needs a new one.
-const GOOD: [&str; 5] = [
+const GOOD: [&str; 6] = [
     "support",
+    "person:user_0123456789ABCDEFGHIJKL",
     "conn_0123456789ABCDEFGHIJKL",
     "01890a5d-ac96-774b-bcce-b302099a8057",
     "2026-10-01T09:30:00Z",
@@ -73,7 +74,7 @@ pub fn fitting(schema: &Value) -> Value {
     if let Some(Value::Array(choices)) = schema.get("enum") {
         return choices[0].clone();
     }
-    match schema["type"].as_str().unwrap_or_else(|| panic!("{schema} says no type")) {
+    match kind(schema).unwrap_or_else(|| panic!("{schema} says no type")) {
         "string" => {
             let text = GOOD.iter().find(|text| fits(schema, text));
             json!(text.unwrap_or_else(|| panic!("no text here fits {schema}")))
@@ -94,6 +95,14 @@ pub fn fitting(schema: &Value) -> Value {
     }
 }
 
+/// The type of a field; of one that is a word or a list, the list.
+fn kind(schema: &Value) -> Option<&str> {
+    match &schema["type"] {
+        Value::Array(kinds) => kinds.last()?.as_str(),
+        kind => kind.as_str(),
+    }
+}
+
 /// Whether a text has the length, the form and the format a schema wants.
 fn fits(schema: &Value, text: &str) -> bool {
     has_length(schema, text) && has_form(schema, text)
@@ -110,7 +119,7 @@ fn has_form(schema: &Value, text: &str) -> bool {
         && match schema["format"].as_str() {
             None => true,
             Some("uuid") => uuid::Uuid::parse_str(text).is_ok(),
-            Some("date-time") => text == GOOD[3],
+            Some("date-time") => text == GOOD[4],
             Some(other) => panic!("{other} is not made yet"),
         }
 }
@@ -150,8 +159,10 @@ impl Made<'_> {
     }
 
     fn field(&mut self) {
-        self.types();
-        match self.schema["type"].as_str() {
+        if !self.schema["type"].is_array() {
+            self.types();
+        }
+        match kind(self.schema) {
             Some("string") => self.text(),
             Some("integer" | "number") => self.number(),
             Some("array") => self.list(),

@@ -1,0 +1,19 @@
+//! What a membership leaves behind when it ends: what the person held in the org ends in the same commit, so that nothing
+//! of it works once the membership is gone; other servers see it within the age of their rows (`identity.md` 1.4).
+
+use crate::error::Result;
+use crate::identity::keys;
+use crate::ledger::{Actor, Event};
+use crate::store::Connection;
+
+/// Ends what a person held in an org, inside the commit that ends the membership; the events say what ended. Each kind of
+/// thing a membership carries, such as a person's own keys and the grants they gave, has its line here.
+pub async fn on_membership_ended(
+    connection: &mut Connection,
+    org: &str,
+    person: &str,
+    now_ms: i64,
+    actor: &Actor,
+) -> Result<Vec<Event>> {
+    keys::revoke_of_person(connection, org, person, now_ms, actor, "membership_ended").await
+}

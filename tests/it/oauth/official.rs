@@ -1,0 +1,90 @@
+//! Clients nobody here wrote sign a person in, with a real browser, and act in the right org with what was granted.
+
+use std::collections::BTreeSet;
+
+use playmaker::identity::Role;
+use serde_json::json;
+use thirtyfour::prelude::*;
+
+use crate::support::app::TestApp;
+use crate::support::browser::{Browser, Scheme, Screen};
+use crate::support::signing_in::SignsIn;
+use crate::support::visitor::Visitor;
+
+/// Puts a session's cookie into a browser, as signing in there would.
+async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
+    browser.visit(&format!("{}/health", server.origin())).await;
+    let (name, value) = visitor.cookie.split_once('=').unwrap();
+    let mut cookie = Cookie::new(name, value);
+    cookie.set_path("/");
+    browser.driver().add_cookie(cookie).await.unwrap();
+}
+
+/// Leaves only the scopes that are wanted, and allows.
+async fn allow(browser: &Browser, unwanted: &[&str]) {
+    let page = browser.driver();
+    for scope in unwanted {
+        page.find(By::Css(format!("input[value='{scope}']"))).await.unwrap().click().await.unwrap();
+    }
+    page.find(By::Css("button[value=allow]")).await.unwrap().click().await.unwrap();
+}
+
+#[tokio::test]
+async fn every_official_client_signs_a_person_in() {
+    let server = TestApp::signing_in().await;
+    let ada = server.person("Ada Lovelace", "ada@acme.test", "acme", Role::Admin).await;
+    let body = json!({ "playbook": "support", "name": "Support" });
+    ada.post("/v1/orgs/acme/playbooks", &body).await.done(201);
+    let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
+    signs_in(&browser, &server, &ada).await;
+    for client in SignsIn::EVERY {
+        let visiting = client.begin(&format!("{}/mcp", server.origin())).await;
+        assert!(visiting.address.starts_with(&server.origin()), "{client:?}: {}", visiting.address);
+        browser.visit(&visiting.address).await;
+        allow(&browser, &["org:write", "playbook:write"]).await;
+        let mut peer = visiting.signed_in().await.unwrap_or_else(|failure| panic!("{client:?}: {failure:?}"));
+        let told = peer.greeting()["instructions"].as_str().unwrap_or_default().to_owned();
+        let acts_as = format!("This connection acts as Ada Lovelace (person:{}) in the org acme.", ada.id);
+        assert!(told.starts_with(&acts_as), "{client:?}: {told}");
+        let tools: BTreeSet<String> =
+            peer.tools().await.unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        assert!(tools.contains("list_playbooks") && !tools.contains("create_playbook"), "{client:?}: {tools:?}");
+        let listed = peer.call("list_playbooks", json!({})).await.unwrap();
+        assert_eq!(listed["structuredContent"]["playbooks"][0]["id"], "support", "{client:?}: {listed}");
+        let refused = peer.call("create_playbook", json!({ "playbook": "more", "name": "More" })).await.unwrap_err();
+        assert!(refused.message.contains("Unknown tool"), "{client:?}: {refused:?}");
+        peer.close().await.unwrap();
+    }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn each_endpoint_is_signed_in_to_by_itself() {
+    let server = TestApp::signing_in().await;
+    let ada = server.person("Ada Lovelace", "ada@acme.test", "acme", Role::Owner).await;
+    server.person("Ada Lovelace", "ada@acme.test", "north", Role::Viewer).await;
+    let body = json!({ "playbook": "support", "name": "Support" });
+    ada.post("/v1/orgs/acme/playbooks", &body).await.done(201);
+    let browser = Browser::open(Screen::Phone, Scheme::Dark).await;
+    signs_in(&browser, &server, &ada).await;
+    for path in ["/orgs/acme/mcp", "/orgs/acme/playbooks/support/mcp"] {
+        let visiting = SignsIn::TypescriptClient.begin(&format!("{}{path}", server.origin())).await;
+        browser.visit(&visiting.address).await;
+        // The org is the path's: nothing to choose.
+        assert!(browser.driver().find_all(By::Css("input[type=radio]")).await.unwrap().is_empty());
+        allow(&browser, &[]).await;
+        let mut peer = visiting.signed_in().await.unwrap();
+        assert!(!peer.tools().await.unwrap().is_empty(), "{path}");
+        peer.close().await.unwrap();
+    }
+    let visiting = SignsIn::TypescriptClient.begin(&format!("{}/mcp", server.origin())).await;
+    browser.visit(&visiting.address).await;
+    browser.driver().find(By::Css("input[value=north]")).await.unwrap().click().await.unwrap();
+    allow(&browser, &[]).await;
+    let mut peer = visiting.signed_in().await.unwrap();
+    assert!(peer.greeting()["instructions"].as_str().unwrap().contains("in the org north."));
+    let tools = peer.tools().await.unwrap();
+    assert!(!tools.iter().any(|tool| tool["name"] == "create_playbook"), "a viewer of north makes none");
+    peer.close().await.unwrap();
+    browser.close().await;
+}
