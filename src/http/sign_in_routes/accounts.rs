@@ -9,23 +9,26 @@ use super::{Fields, after_sign_in, browser, is_here, nothing};
 use crate::app::App;
 use crate::config::SignUp;
 use crate::error::{Issue, Problem, Result};
+use crate::http::origin::origin;
 use crate::http::{RequestId, Sender};
+use crate::identity::invitations::Invitation;
+use crate::identity::invitations::accepting::Proof;
 use crate::identity::people;
+use crate::identity::sign_in::actor;
 use crate::identity::sign_in::passwords::Password;
 use crate::identity::sign_in::sessions::Method;
+use crate::ledger::Via;
 use crate::operations::noted;
 use crate::studio::{self, FormView, Input, Response, Text, Told};
 
-fn is_open(app: &App) -> Result<()> {
-    if is_here(app) && app.settings.sign_in.sign_up == SignUp::Open { Ok(()) } else { Err(nothing()) }
+/// Whether strangers may make an account without an invitation.
+fn is_open(app: &App) -> bool {
+    app.settings.sign_in.sign_up == SignUp::Open
 }
 
-/// `GET /sign-up`.
+/// `GET /sign-up`. The code of an invitation stands in the fragment, as that of a reset does.
 pub(super) async fn sign_up_page(State(app): State<Arc<App>>) -> Response {
-    match is_open(&app) {
-        Ok(()) => studio::form(&sign_up_view(None)),
-        Err(problem) => studio::error_page(&problem),
-    }
+    if is_here(&app) { studio::form(&sign_up_view(&app, None)) } else { studio::error_page(&nothing()) }
 }
 
 /// `POST /sign-up`.
@@ -37,7 +40,9 @@ pub(super) async fn sign_up(
 ) -> Response {
     let (parts, sent) = request.into_parts();
     let fields = async {
-        is_open(&app)?;
+        if !is_here(&app) {
+            return Err(nothing());
+        }
         Fields::read(&app, &parts.headers, sent).await
     };
     let fields = match fields.await {
@@ -47,20 +52,47 @@ pub(super) async fn sign_up(
     let made = async {
         let browser = browser(&parts.headers, &sender);
         app.identity.count_sign_up(&browser.address).await?;
-        let (name, email, password) = new_account(&fields)?;
+        let invitation = invitation(&app, &fields).await?;
+        let (name, email, password) = new_account(&fields, invitation.as_ref())?;
         let phc = app.identity.hashed(password).await?;
-        let person = app.identity.sign_up(&name, &email, Some(phc), false).await?;
+        let person = app.identity.sign_up(&name, &email, Some(phc), invitation.is_some()).await?;
+        if invitation.is_some() {
+            let code = code_of(&fields);
+            let who = actor(&person).from(Arc::new(origin(Via::Studio, &parts.headers, &parts.extensions)));
+            app.identity.accept_invitation(code, &person.id, who, Proof::Code).await?;
+        }
         let opened = app.identity.sign_in(&person, Method::Password, false, &browser, None).await?;
         Ok::<_, Problem>(after_sign_in(&app, &parts.headers, &person, &opened))
     };
     match made.await {
         Ok(response) => response,
-        Err(problem) => studio::form_refused(sign_up_view(Some(&fields)), &noted(problem, &id.0)),
+        Err(problem) => studio::form_refused(sign_up_view(&app, Some(&fields)), &noted(problem, &id.0)),
     }
 }
 
-fn new_account(fields: &Fields) -> Result<(String, String, Password)> {
-    let (name, email) = (people::name(fields.get("name")), people::email(fields.get("email")));
+/// The code of an invitation, also where the whole link was given.
+fn code_of(fields: &Fields) -> &str {
+    let code = fields.get("invitation").trim();
+    code.rsplit_once('#').map_or(code, |(_, code)| code)
+}
+
+/// The invitation somebody came with. Where accounts are for the invited alone, there must be one.
+async fn invitation(app: &App, fields: &Fields) -> Result<Option<Invitation>> {
+    let code = code_of(fields);
+    if code.is_empty() && is_open(app) {
+        return Ok(None);
+    }
+    let found = app.identity.invitation_of_code(code).await?;
+    found.map(Some).ok_or_else(|| Problem::invalid("/invitation", "is no good, or no longer: ask for a new one"))
+}
+
+/// Name, email and password of a new account; who was invited has the email they were invited by.
+fn new_account(fields: &Fields, invitation: Option<&Invitation>) -> Result<(String, String, Password)> {
+    let name = people::name(fields.get("name"));
+    let email = match invitation {
+        Some(invitation) => Some(invitation.email.clone()),
+        None => people::email(fields.get("email")),
+    };
     let password = Password::chosen(fields.get("password"), email.as_deref().unwrap_or_default());
     match (name, email, password) {
         (Some(name), Some(email), Ok(password)) => Ok((name, email, password)),
@@ -78,18 +110,25 @@ fn new_account(fields: &Fields) -> Result<(String, String, Password)> {
     }
 }
 
-fn sign_up_view(given: Option<&Fields>) -> FormView {
+fn sign_up_view(app: &App, given: Option<&Fields>) -> FormView {
     let value = |name: &str| given.map_or("", |fields| fields.get(name)).to_owned();
+    let code = Input::new("invitation", "Invitation", "text", "off")
+        .hint("The code behind the # of the link you got.")
+        .given(&value("invitation"));
+    let mut inputs = vec![if is_open(app) { code.optional() } else { code }];
+    inputs.push(Input::new("name", "Your name", "text", "name").given(&value("name")));
+    if is_open(app) {
+        let email = Input::new("email", "Email", "email", "username").given(&value("email"));
+        inputs.push(email.hint("With an invitation, it is the one you were invited by.").optional());
+    }
+    inputs.push(Input::new("password", "Password", "password", "new-password").hint("At least 10 characters."));
     FormView {
         title: "Make an account",
         action: "/sign-up",
-        inputs: vec![
-            Input::new("name", "Your name", "text", "name").given(&value("name")),
-            Input::new("email", "Email", "email", "username").given(&value("email")),
-            Input::new("password", "Password", "password", "new-password").hint("At least 10 characters."),
-        ],
+        inputs,
         submit: "Make account",
         ways: vec![("/sign-in", "Sign in instead")],
+        code_field: Some("invitation"),
         ..FormView::default()
     }
 }

@@ -1,6 +1,7 @@
 //! Signing in and out with a password, throttling, and the way back (`identity.md` 8.1 to 8.4).
 
 use playmaker::identity::Role;
+use playmaker::identity::invitations::sending::Draft;
 
 use super::tab::{PASSWORD, Tab};
 use crate::support::app::TestApp;
@@ -166,14 +167,33 @@ async fn a_disabled_account_is_out_at_once_and_can_come_back() {
 #[tokio::test]
 async fn strangers_make_an_account_only_where_that_is_open() {
     let (server, _) = TestApp::set_up_by_ada(&[]).await;
-    assert_eq!(Tab::of(&server).get("/sign-up").await.status, 404);
+    let grace = [("name", "Grace"), ("email", "grace@acme.test"), ("password", PASSWORD)];
+    let refused = Tab::of(&server).send("/sign-up", &grace).await;
+    assert!(refused.status == 422 && refused.text.contains("ask for a new one"), "{}", refused.text);
     let (server, _) = TestApp::set_up_by_ada(&[("SIGN_UP", "open")]).await;
     let tab = Tab::of(&server);
-    let grace = [("name", "Grace"), ("email", "grace@acme.test"), ("password", PASSWORD)];
     assert_eq!(tab.send("/sign-up", &grace).await.status, 303);
     assert!(tab.get("/").await.text.contains("You belong to no org yet"));
     assert_eq!(tab.get("/v1/orgs/acme/playbooks").await.status, 403);
     assert_eq!(Tab::of(&server).send("/sign-up", &grace).await.status, 409);
+}
+
+#[tokio::test]
+async fn who_was_invited_makes_an_account_of_that_email_and_joins() {
+    let (server, _) = TestApp::set_up_by_ada(&[]).await;
+    let draft =
+        Draft { email: "grace@acme.test".into(), role: Role::Member, playbooks: playmaker::identity::Playbooks::All };
+    let code = server.app.identity.invite_as_operator("acme", draft).await.unwrap().code;
+    let tab = Tab::of(&server);
+    let link = format!("http://localhost/invitations#{}", code.expose());
+    // Whatever email is given, the account is of the one that was invited.
+    let fields = [("invitation", &*link), ("name", "Grace"), ("email", "eve@acme.test"), ("password", PASSWORD)];
+    assert_eq!(tab.send("/sign-up", &fields).await.status, 303);
+    assert_eq!(tab.get("/v1/orgs/acme/playbooks").await.status, 200);
+    assert!(server.app.identity.person_of_email("eve@acme.test").await.unwrap().is_none());
+    let again = Tab::of(&server).send("/sign-up", &fields).await;
+    assert_eq!(again.status, 422, "once");
+    assert_eq!(Tab::of(&server).signs_in("grace@acme.test", PASSWORD).await.status, 303);
 }
 
 /// Security case 24.
