@@ -47,7 +47,7 @@ pub(super) fn run(command: Command) -> Outcome {
 
 /// Who a command's changes are told of.
 pub(super) fn operator() -> Actor {
-    Actor::new("operator", "operator", "operator")
+    Actor::operator()
 }
 
 /// Runs `work` on the authorization server of this machine's settings, whether or not servers run beside it.

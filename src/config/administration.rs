@@ -44,8 +44,9 @@ pub(super) fn read(environment: &Environment) -> Result<Administration, Refusal>
     let days = match get("AUDIT_RETENTION") {
         None => 400,
         Some(text) => text
-            .strip_suffix('d')
+            .strip_prefix('P')
             .unwrap_or(text)
+            .trim_end_matches(['d', 'D'])
             .parse()
             .ok()
             .filter(|days| (90..=3_653).contains(days))

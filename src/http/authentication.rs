@@ -58,7 +58,7 @@ async fn identify(
     let closed = app.limits.before_look_up(sender.address, text).err();
     match closed {
         // A token proves itself by its signature before anything is looked up; a kept key is only found by looking.
-        Some(problem) if !is_signed(text) => return Err(problem),
+        Some(problem) if !is_signed(text) => Err(problem),
         closed => match (bearer_caller(app, text, resource).await, closed) {
             (Err(problem), None) if problem.reason() == Reason::Unauthenticated => {
                 app.limits.failed(sender.address);

@@ -11,6 +11,7 @@ pub mod words;
 
 pub mod audit;
 mod connections;
+mod grants;
 mod guides;
 mod history;
 pub mod invitations;
@@ -79,6 +80,8 @@ impl Operations {
             Entry::of::<orgs::update_org::UpdateOrg>(),
             Entry::of::<orgs::delete_org::DeleteOrg>(),
             Entry::of::<orgs::restore_org::RestoreOrg>(),
+            Entry::of::<grants::list_grants::ListGrants>(),
+            Entry::of::<grants::revoke_grant::RevokeGrant>(),
             Entry::of::<audit::list_audit::ListAudit>(),
             Entry::of::<audit::export_audit::ExportAudit>(),
         ];

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::connections::remove_connection;
 use super::history::get_event;
 use super::tool_servers::execute;
+use super::{grants, invitations};
 use crate::connections::input;
 use crate::error::{Issue, MAX_ISSUES, Problem, Result};
 use crate::identity::caller::PERSON_PATTERN;
@@ -22,7 +23,7 @@ use crate::playbooks;
 const LONGEST_POINTER: usize = 256;
 
 /// Forms that texts of our inputs have, and the words for a text that has another.
-const FORMS: [(&str, &str); 11] = [
+const FORMS: [(&str, &str); 13] = [
     (playbooks::ID_PATTERN, "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter"),
     (playbooks::NOT_BLANK, "must not be blank"),
     (input::NAME_PATTERN, "must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter"),
@@ -33,6 +34,8 @@ const FORMS: [(&str, &str); 11] = [
     (execute::KEY_PATTERN, "must be 1 to 128 visible ASCII characters"),
     (keys::NAME_PATTERN, "must be 1 to 32 lowercase letters, digits and hyphens"),
     (keys::ID_PATTERN, "must be the id of a key, as list_keys shows it"),
+    (invitations::ID_PATTERN, "must be the id of an invitation, as list_invitations shows it"),
+    (grants::ID_PATTERN, "must be the id of a grant, as list_grants shows it"),
     (PERSON_PATTERN, "must be the caller id of a person, person:user_ and 22 letters and digits"),
 ];
 

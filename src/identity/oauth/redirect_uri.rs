@@ -132,7 +132,7 @@ fn is_private(scheme: &str, rest: &str) -> bool {
         && scheme.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte));
     let owned =
         KNOWN_SCHEMES.contains(&scheme) || (scheme.contains('.') && !scheme.contains("..") && !scheme.ends_with('.'));
-    formed && owned && rest.trim_start_matches('/') != ""
+    formed && owned && !rest.trim_start_matches('/').is_empty()
 }
 
 /// Whether every `%` begins an escape.

@@ -17,7 +17,13 @@ const GONE: &str =
     "UPDATE orgs SET status = 'deleted', name = id WHERE id = $1 AND status = 'deleting' AND deletes_at <= $2";
 const FINISHED: &str = "UPDATE orgs SET deletes_at = NULL WHERE id = $1 AND status = 'deleted'";
 /// What this room keeps of an org.
-const OWN_ROWS: [&str; 3] = [
+const OWN_ROWS: [&str; 9] = [
+    "DELETE FROM oauth_refresh_tokens WHERE org = $1",
+    "DELETE FROM oauth_families WHERE org = $1",
+    "DELETE FROM oauth_codes WHERE org = $1",
+    "DELETE FROM oauth_consents WHERE org = $1",
+    "DELETE FROM oauth_grants WHERE org = $1",
+    "DELETE FROM oauth_revocations WHERE org = $1",
     "DELETE FROM api_keys WHERE org = $1",
     "DELETE FROM invitations WHERE org = $1",
     "DELETE FROM memberships WHERE org = $1",

@@ -12,13 +12,11 @@ pub use super::keys::Reach;
 use crate::clock::iso;
 use crate::error::Result;
 use crate::identity::caller::PERSON;
+pub use crate::identity::caller::PERSON_PATTERN;
 use crate::identity::members::list::{Listed, MemberFilter};
 use crate::identity::{Membership, Role};
 
-/// What a person's id looks like in a path; the id alone is taken too.
-pub const PERSON_PATTERN: &str = "^(person:)?user_[0-9A-Za-z]{22}$";
-
-/// The person's own id, `user_…`, of either form.
+/// The person's own id, `user_…`, of a caller id.
 pub fn person_of(text: &str) -> &str {
     text.strip_prefix(PERSON).unwrap_or(text)
 }

@@ -42,7 +42,6 @@ async fn unknown_paths_are_not_found_and_known_ones_name_their_methods() {
         "/nowhere",
         "/v1",
         "/v1/",
-        "/v1/orgs/local",
         "/v1/orgs/local/playbooks/",
         "/health/",
         "/mcp/mcp",
@@ -53,6 +52,7 @@ async fn unknown_paths_are_not_found_and_known_ones_name_their_methods() {
     }
     let known = [
         ("DELETE", "/v1/orgs/local/playbooks", "GET, HEAD, POST"),
+        ("GET", "/v1/orgs/local", "PUT"),
         ("PATCH", "/v1/orgs/local/playbooks/support", "GET, HEAD, PUT"),
         ("GET", "/v1/orgs/local/playbooks/support/retire", "POST"),
         ("POST", "/v1/orgs/local/connections/conn_0", "DELETE, GET, HEAD"),

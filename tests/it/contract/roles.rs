@@ -33,7 +33,7 @@ enum Needed {
 use Needed::{OfPerson, One, Page, SignedIn as Signed};
 
 /// Each operation of the server, from its sheet.
-const NEEDED: [(&str, Needed); 29] = [
+const NEEDED: [(&str, Needed); 43] = [
     ("create_playbook", One(&["org:write"])),
     ("list_playbooks", One(&["org:read", "playbook:read"])),
     ("get_playbook", One(&["org:read"])),
@@ -59,6 +59,21 @@ const NEEDED: [(&str, Needed); 29] = [
     ("update_key", Signed),
     ("rotate_key", Signed),
     ("revoke_key", Signed),
+    ("list_members", OfPerson("org:admin")),
+    ("change_role", OfPerson("org:admin")),
+    // Anybody may leave; the operation tells who may take out whom.
+    ("remove_member", Signed),
+    ("invite_member", OfPerson("org:admin")),
+    ("list_invitations", OfPerson("org:admin")),
+    ("revoke_invitation", OfPerson("org:admin")),
+    ("accept_invitation", Signed),
+    ("update_org", OfPerson("org:admin")),
+    ("delete_org", OfPerson("org:admin")),
+    ("restore_org", OfPerson("org:admin")),
+    ("list_grants", Signed),
+    ("revoke_grant", Signed),
+    ("list_audit", OfPerson("org:admin")),
+    ("export_audit", OfPerson("org:admin")),
     ("read_link", Page),
     ("approve", Page),
     ("give_credential", Page),

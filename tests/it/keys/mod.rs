@@ -10,6 +10,7 @@ mod looked_up;
 mod making;
 mod me;
 mod rotating;
+mod sessions;
 mod streams;
 
 use std::sync::Arc;

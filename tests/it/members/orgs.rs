@@ -72,7 +72,7 @@ async fn an_org_that_is_being_deleted_is_read_and_restored_and_nothing_else() {
         ("update_org", json!({ "name": "X" })),
         ("delete_org", json!({ "confirm": "acme" })),
         ("create_playbook", json!({ "playbook": "billing", "name": "Billing" })),
-        ("change_role", json!({ "person": ada.id, "role": "owner" })),
+        ("change_role", json!({ "person": ada.caller_id(), "role": "owner" })),
         // Before its fields are looked at.
         ("remove_member", json!({})),
     ];

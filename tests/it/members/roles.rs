@@ -68,9 +68,9 @@ async fn a_role_changes_at_once_and_is_told_once() {
     assert_eq!(rows[0]["target"], json!({ "type": "member", "id": bob.caller_id(), "name": "bob" }));
 
     // An admin reaches every playbook, whatever the membership was narrowed to.
-    let admin = ada.does("change_role", json!({ "person": bob.id, "role": "admin" })).await.unwrap();
+    let admin = ada.does("change_role", json!({ "person": bob.caller_id(), "role": "admin" })).await.unwrap();
     assert_eq!(admin["playbooks"], "*");
-    let narrowed = json!({ "person": bob.id, "playbooks": ["billing"] });
+    let narrowed = json!({ "person": bob.caller_id(), "playbooks": ["billing"] });
     assert_eq!(ada.refused("change_role", narrowed).await, (422, "invalid_input", None));
 }
 
@@ -87,7 +87,7 @@ async fn nobody_grants_more_than_they_hold() {
     assert_eq!(bob.refused("remove_member", json!({ "person": ada.caller_id() })).await, FORBIDDEN);
     assert_eq!(carol.refused("change_role", change(&carol, "admin")).await, FORBIDDEN);
     assert_eq!(carol.refused("remove_member", json!({ "person": bob.caller_id() })).await, FORBIDDEN);
-    let nobody = json!({ "person": "user_0123456789012345678901", "role": "member" });
+    let nobody = json!({ "person": "person:user_0123456789012345678901", "role": "member" });
     assert_eq!(ada.refused("change_role", nobody).await, (404, "not_found", None));
 
     bob.does("change_role", change(&carol, "admin")).await.unwrap();
@@ -100,7 +100,7 @@ async fn nobody_grants_more_than_they_hold() {
 async fn the_last_owner_stays_one() {
     let (server, ada) = acme().await;
     let leave = json!({ "person": ada.caller_id() });
-    assert_eq!(ada.refused("change_role", json!({ "person": ada.id, "role": "admin" })).await, LAST_OWNER);
+    assert_eq!(ada.refused("change_role", json!({ "person": ada.caller_id(), "role": "admin" })).await, LAST_OWNER);
     assert_eq!(ada.refused("remove_member", leave.clone()).await, LAST_OWNER);
     // An owner whose account is stopped keeps no org going.
     let bob = Somebody::new(&server, "bob").await.joins("acme", Role::Owner).await;
@@ -126,25 +126,31 @@ async fn who_is_taken_out_is_out_at_once_and_on_other_servers_in_five_seconds() 
         assert!(bob.clone().on(other).caller().await.is_some());
     }
     assert!(bob.caller().await.is_some());
+    let asked = json!({ "name": "own", "permissions": ["playbook:read"], "personal": true });
+    let key = bob.does("create_key", asked).await.unwrap();
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    server.anyone().with("authorization", &bearer).get("/v1/me").await.done(200);
     let removed = ada.does("remove_member", json!({ "person": bob.caller_id() })).await.unwrap();
     assert_eq!(
         (&removed["removed"], &removed["name"], &removed["role"]),
         (&json!(true), &json!("bob"), &json!("member"))
     );
     assert!(bob.caller().await.is_none());
+    // The key they held for themselves ended in the same commit.
+    assert_eq!(server.anyone().with("authorization", &bearer).get("/v1/me").await.status, 401);
     server.clock.advance_ms(5_000);
     if let Some(other) = &other {
         assert!(bob.clone().on(other).caller().await.is_none());
     }
     assert_eq!(ada.refused("remove_member", json!({ "person": bob.caller_id() })).await, (404, "not_found", None));
-    assert_eq!(actions(&ada.reads_audit(json!({})).await), ["member_removed"]);
+    assert_eq!(actions(&ada.reads_audit(json!({})).await), ["key_revoked", "member_removed", "key_created"]);
 }
 
 #[tokio::test]
 async fn anybody_may_leave() {
     let (server, ada) = acme().await;
     let bob = Somebody::new(&server, "bob").await.joins("acme", Role::Viewer).await;
-    bob.does("remove_member", json!({ "person": bob.id })).await.unwrap();
+    bob.does("remove_member", json!({ "person": bob.caller_id() })).await.unwrap();
     assert!(bob.caller().await.is_none());
     let rows = ada.reads_audit(json!({})).await;
     assert_eq!((actions(&rows), &rows[0]["actor"]), (vec!["member_left"], &json!(bob.caller_id())));
@@ -156,10 +162,10 @@ async fn changes_of_members_need_a_fresh_sign_in() {
     let bob = Somebody::new(&server, "bob").await.joins("acme", Role::Viewer).await;
     server.clock.advance_ms(10 * 60 * 1_000 + 1);
     let again = (403, "forbidden", Some("sign_in_again"));
-    assert_eq!(ada.refused("change_role", json!({ "person": bob.id, "role": "member" })).await, again);
-    assert_eq!(ada.refused("remove_member", json!({ "person": bob.id })).await, again);
+    assert_eq!(ada.refused("change_role", json!({ "person": bob.caller_id(), "role": "member" })).await, again);
+    assert_eq!(ada.refused("remove_member", json!({ "person": bob.caller_id() })).await, again);
     assert_eq!(ada.refused("delete_org", json!({ "confirm": "acme" })).await, again);
-    ada.clone().signed_in_again().does("remove_member", json!({ "person": bob.id })).await.unwrap();
+    ada.clone().signed_in_again().does("remove_member", json!({ "person": bob.caller_id() })).await.unwrap();
 }
 
 #[tokio::test]
@@ -168,7 +174,7 @@ async fn a_token_without_administration_asks_for_it_only_where_the_role_has_it()
     let bob = Somebody::new(&server, "bob").await.joins("acme", Role::Member).await;
     let scope = Permissions::of_scope("org:write playbook:write");
     let token = || By::Token { client: Some("client_1".into()), grant: None };
-    let asked = json!({ "person": "user_0123456789012345678901" });
+    let asked = json!({ "person": "person:user_0123456789012345678901" });
     for (person, challenged) in [(&ada, true), (&bob, false)] {
         let caller = person.with(scope, token()).await.unwrap();
         for operation in ["list_members", "remove_member"] {

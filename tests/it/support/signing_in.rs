@@ -3,7 +3,7 @@
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::{AuthClient, AuthorizationRequest, OAuthState};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -133,11 +133,4 @@ async fn callback(listener: TcpListener) -> String {
 #[expect(clippy::disallowed_methods, reason = "a test's own requests, not the program's")]
 fn plain_client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().unwrap()
-}
-
-/// The claims of an access token, unchecked.
-pub fn claims(token: &str) -> Value {
-    let payload = token.split('.').nth(1).expect("three parts");
-    let bytes = base64::Engine::decode(&base64::prelude::BASE64_URL_SAFE_NO_PAD, payload).unwrap();
-    serde_json::from_slice(&bytes).unwrap()
 }

@@ -6,13 +6,15 @@ use serde_json::{Map, Value, json};
 use super::words;
 
 /// Texts of which one fits every field there is; a new form needs a new one.
-const GOOD: [&str; 6] = [
+const GOOD: [&str; 8] = [
     "support",
     "person:user_0123456789ABCDEFGHIJKL",
     "conn_0123456789ABCDEFGHIJKL",
     "01890a5d-ac96-774b-bcce-b302099a8057",
     "2026-10-01T09:30:00Z",
     "https://desk.example.test/",
+    "inv_0123456789ABCDEFGHIJKL",
+    "grant_0123456789ABCDEFGHIJKL",
 ];
 /// Texts that are somewhere no name.
 const ODD: [&str; 10] =

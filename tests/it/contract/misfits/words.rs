@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Forms of texts, each with a word for what is allowed.
-const FORMS: [(&str, &str); 11] = [
+const FORMS: [(&str, &str); 13] = [
     ("^[a-z][a-z0-9-]{2,47}$", "must be 3 to 48 lowercase letters, digits and hyphens, beginning with a letter"),
     ("^[a-z][a-z0-9-]{0,31}$", "must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter"),
     ("^[A-Za-z0-9_.-]{1,128}$", "must be 1 to 128 letters, digits and the signs _ - . alone"),
@@ -14,6 +14,8 @@ const FORMS: [(&str, &str); 11] = [
     (r"\S", "must not be blank"),
     ("^[a-z0-9-]{1,32}$", "must be 1 to 32 lowercase letters, digits and hyphens"),
     ("^([a-z0-9-]{1,32}|key_[0-9A-Za-z]{22})$", "must be the id of a key, as list_keys shows it"),
+    ("^inv_[0-9A-Za-z]{22}$", "must be the id of an invitation, as list_invitations shows it"),
+    ("^grant_[0-9A-Za-z]{22}$", "must be the id of a grant, as list_grants shows it"),
     ("^person:user_[0-9A-Za-z]{22}$", "must be the caller id of a person, person:user_ and 22 letters and digits"),
 ];
 
