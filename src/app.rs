@@ -14,6 +14,7 @@ use crate::egress;
 use crate::error::Result;
 use crate::identity::audit::Refusals;
 use crate::identity::oauth::{self, AuthorizationServer};
+use crate::identity::sign_in::{self, Mail};
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -43,6 +44,8 @@ pub struct App {
     pub limits: Arc<Limits>,
     /// Orgs, people and what proves a caller.
     pub identity: Arc<Identity>,
+    /// Mail to people.
+    pub mail: Mail,
     /// The built-in authorization server, where people sign in and no other issuer is set.
     pub oauth: Option<AuthorizationServer>,
     /// Refusals on their way to the audit.
@@ -128,9 +131,8 @@ impl App {
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let lifecycle = Lifecycle::default();
-        if let Some(oauth) = &oauth {
-            oauth.start_sweep(&lifecycle);
-        }
+        let mail = Mail::of(settings.sign_in.mail.as_ref(), lifecycle.clone()).map_err(StartError)?;
+        oauth.iter().for_each(|oauth| oauth.start_sweep(&lifecycle));
         let tool_servers = ToolServers::new(tool_servers::Needs {
             settings: settings.clone(),
             connections: connections.clone(),
@@ -161,6 +163,7 @@ impl App {
             access,
             limits,
             identity,
+            mail,
             oauth,
             refusals,
             upkeep,
@@ -174,7 +177,21 @@ impl App {
             heartbeat: HEARTBEAT,
             lock,
         };
+        app.start_signing_in().await?;
         Ok(Arc::new(app))
+    }
+
+    /// Where people sign in: forgets what has ended, and says how the first person is made while there is nobody.
+    async fn start_signing_in(&self) -> Result<(), StartError> {
+        if !self.access.signs_in() {
+            return Ok(());
+        }
+        sign_in::start_sweep(self.identity.clone(), &self.lifecycle);
+        if self.settings.identity.is_some() {
+            return Ok(());
+        }
+        let told = self.identity.announce_set_up(&self.public_address()).await;
+        told.map_err(|problem| StartError(problem.to_string()))
     }
 
     /// Whether a tool may change something outside: any tool server is configured, or people may add connections.

@@ -9,9 +9,11 @@ mod documents;
 mod identity;
 mod key;
 mod org;
+mod person;
 mod providers;
 mod secrets;
 mod serve;
+mod setup;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -47,6 +49,11 @@ enum Command {
     /// Makes keys that agents call with.
     #[command(subcommand)]
     Key(key::Command),
+    /// Makes the first person, or another owner where all are gone.
+    Setup(setup::Arguments),
+    /// Looks after the accounts of people.
+    #[command(subcommand)]
+    Person(person::Command),
     /// Makes, lists and deletes clients of the built-in authorization server.
     #[command(subcommand)]
     Client(client::Command),
@@ -74,6 +81,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Org(command) => org::run(command),
         Command::Audit(command) => audit::run(command),
         Command::Key(command) => key::run(command),
+        Command::Setup(asked) => setup::run(asked),
+        Command::Person(command) => person::run(command),
         Command::Client(command) => client::run(command),
         Command::Identity(command) => identity::run(command),
         Command::Secrets(command) => secrets::run(command),

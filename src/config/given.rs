@@ -44,7 +44,7 @@ const KEYS: [(&str, Form); 14] = [
 ];
 
 /// Settings that stand in the environment alone, so that a file that names one is told where it belongs.
-const ENVIRONMENT_ALONE: [&str; 24] = [
+const ENVIRONMENT_ALONE: [&str; 28] = [
     "port",
     "host",
     "config_file",
@@ -69,6 +69,10 @@ const ENVIRONMENT_ALONE: [&str; 24] = [
     "rate_execute",
     "streams_caller",
     "trusted_proxies",
+    "sign_up",
+    "sign_in_methods",
+    "smtp_url",
+    "mail_from",
 ];
 
 /// The keys of the file, for the check of the schema.

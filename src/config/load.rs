@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 use super::secret::Secret;
 use super::{Environment, Listener, ProviderValues, Settings};
 use super::{
-    administration, api_keys_file, connections_file, identity_variables, limits, names, oauth_clients,
+    administration, api_keys_file, connections_file, identity_variables, limits, names, oauth_clients, sign_in,
     tool_servers_check, variables,
 };
 
@@ -59,6 +59,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         listener,
         public_url: variables::public_url(environment)?,
         identity: identity_variables::read(environment)?,
+        sign_in: sign_in::read(environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,
         log_format: variables::log_format(environment)?,

@@ -25,6 +25,7 @@ mod refusal;
 mod schema;
 mod secret;
 mod secrets_store;
+mod sign_in;
 mod tool_servers;
 mod tool_servers_check;
 mod tool_servers_file;
@@ -54,6 +55,7 @@ pub use refusal::Refusal;
 pub use schema::{DEFAULT_FILE, schema};
 pub use secret::{Secret, SecretKey};
 pub use secrets_store::{EncryptionKey, SecretsStore};
+pub use sign_in::{Mail, Methods, SignIn, SignUp};
 pub use tool_servers::{Document, Hints, OpenApi, Process, Remote, Target, ToolServer};
 pub use variables::{DEFAULT_DATABASE, DEFAULT_HOST, DEFAULT_LOG_FILTER, DEFAULT_PORT};
 
@@ -69,6 +71,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// The issuer that signs people in; `None`: this server does it itself where [`Self::public_url`] is set.
     pub identity: Option<Issuer>,
+    /// How people sign in to Studio, where they do.
+    pub sign_in: SignIn,
     /// The database.
     pub database: Database,
     /// How lines of the log look.

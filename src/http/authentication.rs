@@ -11,6 +11,7 @@ use super::cookies::Cookie;
 use super::csrf;
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
+use crate::identity::sign_in::sessions;
 use crate::identity::{By, Caller, Permissions, Resource};
 
 /// The longest credential looked at, in bytes.
@@ -103,8 +104,8 @@ pub struct Session {
     pub digest: String,
     /// The token its commands carry in `x-playmaker-csrf`.
     pub csrf: String,
-    /// Whether the browser keeps it after it was closed.
-    pub remembered: bool,
+    /// Everything that is kept of it.
+    pub kept: sessions::Session,
 }
 
 /// The session of the browser that sent `headers`, where people sign in and one did.
@@ -116,10 +117,10 @@ pub async fn studio_session(app: &App, headers: &HeaderMap) -> Result<Option<Ses
     let Some(kept) = app.identity.session(id).await? else { return Ok(None) };
     Ok(Some(Session {
         csrf: csrf::token(app, &kept.digest, "")?,
-        person: kept.person,
+        person: kept.person.clone(),
         auth_time_ms: kept.auth_time_ms,
-        digest: kept.digest,
-        remembered: kept.remembered,
+        digest: kept.digest.clone(),
+        kept,
     }))
 }
 
@@ -228,7 +229,7 @@ fn not_signed_in() -> Problem {
     Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this.").challenge(Some(Challenge::Missing))
 }
 
-fn foreign() -> Problem {
+pub(super) fn foreign() -> Problem {
     Problem::new(Reason::OriginNotAllowed, "This is taken from Studio's own page alone.")
 }
 

@@ -20,6 +20,7 @@ pub mod problems;
 mod resource_routes;
 mod sender;
 mod serve;
+mod settings_routes;
 mod sign_in_routes;
 
 use std::sync::Arc;
@@ -55,6 +56,8 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(resource_routes::routes())
         .merge(oauth)
         .merge(page_routes::routes())
+        .merge(sign_in_routes::routes())
+        .merge(settings_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
         .with_state(app)

@@ -13,17 +13,17 @@ use serde_json::{Map, Value, json};
 
 use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
-use super::{Sender, body, problems, same_origin, sign_in_routes};
+use super::{Sender, Session, body, problems, same_origin, sign_in_routes, studio_session};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
-use crate::identity::Caller;
+use crate::identity::{Caller, Permission};
 use crate::ledger::Via;
 use crate::operations::links::{approve, cancel, give_credential, read_link};
 use crate::operations::{Context, Entry, Operation, admission, noted};
 use crate::studio::approval::{Asked, Asking, Connected, Field, LinkView, Way};
 use crate::studio::home::{Access, ConnectionLine, HomeView};
-use crate::studio::{self, Host, HttpsLink, Text};
+use crate::studio::{self, Frame, FrameOrg, Host, HttpsLink, Text};
 
 /// The pages and what they load.
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -49,15 +49,51 @@ async fn home(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>, 
     if !wants_html {
         return unknown().await;
     }
-    let access = match app.access.local_caller() {
+    let shown = async {
+        let frame = match studio_session(&app, &headers).await? {
+            Some(session) => Some(frame(&app, &session, None).await?),
+            None => None,
+        };
+        Ok::<_, Problem>(HomeView {
+            address: Text::new(app.public_address()),
+            access: access(&app, &frame).await?,
+            frame,
+        })
+    };
+    match shown.await {
+        Ok(view) => studio::home(&view),
+        Err(problem) => studio::error_page(&noted(problem, &id.0)),
+    }
+}
+
+async fn access(app: &Arc<App>, frame: &Option<Frame>) -> Result<Access> {
+    Ok(match app.access.local_caller() {
+        Some(caller) => Access::Local { developer: Text::new(caller.name()), connections: lines(app, &caller).await? },
+        None if frame.is_some() => Access::SignedIn,
+        None if app.access.signs_in() => {
+            let empty = app.settings.identity.is_none() && !app.identity.has_people().await?;
+            Access::SignIn { empty }
+        }
         None if app.access.is_closed() => Access::Closed,
         None => Access::Keys,
-        Some(caller) => match lines(&app, &caller).await {
-            Ok(connections) => Access::Local { developer: Text::new(caller.name()), connections },
-            Err(problem) => return studio::error_page(&noted(problem, &id.0)),
-        },
-    };
-    studio::home(&HomeView { address: Text::new(app.public_address()), access })
+    })
+}
+
+/// The bar around the pages of somebody who signed in; `org` is the one the page is about.
+pub(super) async fn frame(app: &App, session: &Session, org: Option<&str>) -> Result<Frame> {
+    let person = app.identity.person(&session.person).await?;
+    let mut orgs = Vec::new();
+    for membership in app.identity.memberships_of(&session.person).await? {
+        let Some(found) = app.identity.org(&membership.org).await? else { continue };
+        orgs.push(FrameOrg {
+            id: Text::new(&found.id),
+            name: Text::new(&found.name),
+            role: membership.role.word(),
+            managed: membership.role.rights().has(Permission::OrgAdmin),
+        });
+    }
+    let person = Text::new(person.map(|person| person.name).unwrap_or_default());
+    Ok(Frame { person, orgs, org: org.map(Text::new), csrf: session.csrf.clone() })
 }
 
 async fn lines(app: &Arc<App>, caller: &Caller) -> Result<Vec<ConnectionLine>> {

@@ -82,6 +82,7 @@ macro_rules! select {
 
 const ONE: &str = select!("org = $1 AND person = $2");
 const OF_PERSON: &str = select!("person = $1 ORDER BY COALESCE(last_seen_at, 0) DESC, org LIMIT 100");
+const PROMOTE: &str = "UPDATE memberships SET role = $3 WHERE org = $1 AND person = $2";
 const INSERT: &str = "INSERT INTO memberships (org, person, role, playbooks, created_at, created_by) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org, person) DO NOTHING";
 
@@ -122,6 +123,13 @@ pub async fn insert(connection: &mut Connection, membership: &Membership) -> Res
         .await
         .map(|done| done.rows_affected()))?;
     Ok(rows == 1)
+}
+
+/// Gives a member another role, inside a commit. [`Identity::forget`] after it.
+pub async fn promote(connection: &mut Connection, org: &str, person: &str, role: Role) -> Result<()> {
+    on_connection!(connection, c => sqlx::query(PROMOTE)
+        .bind(org).bind(person).bind(role.word()).execute(c).await.map(|_| ()))?;
+    Ok(())
 }
 
 /// A membership as it stands, inside a commit.

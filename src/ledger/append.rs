@@ -14,6 +14,18 @@ const INSERT: &str = "INSERT INTO events \
      (org, at, position, stream_position, id, book, playbook, stream, type, actor, correlation_id, causation_id, data, \
      actor_id, target_name, origin) VALUES ";
 
+/// Appends events to the book of another org inside a commit of the server's own (the org `""`), for what is made or
+/// happens in both at once. Never the other way round: commits that wait for each other's lock would never end.
+pub async fn also(
+    connection: &mut Connection,
+    org: &str,
+    (now_ms, ids): (i64, &Ids),
+    events: Vec<Event>,
+) -> Result<()> {
+    crate::store::lock(connection, org).await?;
+    append(connection, org, now_ms, ids, events).await
+}
+
 /// Appends `events` at the end of the org's ledger, in order, all at `now_ms`, with the end of the transaction.
 pub(super) async fn append(
     connection: &mut Connection,

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+pub use append::also;
 pub use audit::{AuditFilter, AuditRow};
 pub use origin::{Origin, Via};
 pub use read::{Filter, Order, Page, Row};

@@ -22,7 +22,8 @@ pub(super) fn secrets(settings: &Settings, environment: &Environment, registry: 
         registry.register(key.trim());
     }
     let proxy = settings.outbound.https_proxy.as_ref();
-    for address in proxy.into_iter().chain([&settings.database.url]) {
+    let mail = settings.sign_in.mail.as_ref().map(|mail| &mail.url);
+    for address in proxy.into_iter().chain(mail).chain([&settings.database.url]) {
         if let Some(password) = Url::parse(address.expose()).ok().as_ref().and_then(Url::password) {
             registry.register(password);
             registry.register(&percent_encoding::percent_decode_str(password).decode_utf8_lossy());

@@ -21,6 +21,7 @@ use sqlx::{PgPool, SqlitePool};
 
 pub use connection::{Connection, On, Statement};
 pub use lock::Lock;
+pub(crate) use transaction::lock;
 pub use wake::Wake;
 pub use writer::Work;
 

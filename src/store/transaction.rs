@@ -91,6 +91,18 @@ async fn open(connection: &mut Connection, org: &str, alone: bool) -> Result<(),
     }
 }
 
+/// Takes the write lock of another org inside a write, until the transaction ends. Only writes of the server's own org may,
+/// so that no two wait for each other.
+pub(crate) async fn lock(connection: &mut Connection, org: &str) -> Result<(), sqlx::Error> {
+    // SQLite has one writer.
+    let On::Postgres(held) = &mut connection.on else { return Ok(()) };
+    sqlx::query("INSERT INTO ledger_locks (org) VALUES ($1) ON CONFLICT (org) DO UPDATE SET org = ledger_locks.org")
+        .bind(org)
+        .execute(&mut **held)
+        .await
+        .map(|_| ())
+}
+
 /// Does the work of a group, each write in a savepoint of its own; says what ends the transaction.
 ///
 /// A write that is alone on SQLite needs no savepoint. On PostgreSQL it does: an error that a write swallowed would make

@@ -45,6 +45,7 @@ pub(super) fn home_local() -> HomeView {
     );
     HomeView {
         address: "http://localhost:5555".into(),
+        frame: None,
         access: Access::Local {
             developer: "ada".into(),
             connections: vec![
@@ -64,7 +65,7 @@ pub(super) fn home_local() -> HomeView {
 
 /// The first page of a server of keys alone.
 pub(super) fn home_keys() -> HomeView {
-    HomeView { address: "http://playmaker.internal.example:5555".into(), access: Access::Keys }
+    HomeView { address: "http://playmaker.internal.example:5555".into(), access: Access::Keys, frame: None }
 }
 
 /// A connection that waits to be approved in the way given.
@@ -180,7 +181,7 @@ fn ended_pages() -> Vec<(&'static str, Response)> {
 }
 
 fn other_pages() -> Vec<(&'static str, Response)> {
-    let closed = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed };
+    let closed = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None };
     let missing = Problem::not_found("There is no page /nowhere on this server.");
     let foreign = Problem::forbidden("The request did not come from a page of this server.");
     let internal = Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into());
@@ -202,7 +203,7 @@ async fn write_every_page() {
     #[expect(clippy::disallowed_methods, reason = "a folder for a person's eyes, no setting of the server")]
     let folder = std::path::PathBuf::from(std::env::var("STUDIO_GALLERY").expect("STUDIO_GALLERY names a folder"));
     std::fs::create_dir_all(folder.join("static")).unwrap();
-    for name in ["studio.css", "approval.js", "copy.js", "mark.svg"] {
+    for name in ["studio.css", "approval.js", "copy.js", "signin.js", "mark.svg"] {
         let path = asset_url(name).strip_prefix(ASSETS_PATH).unwrap();
         std::fs::write(folder.join("static").join(path), asset(path).unwrap().1).unwrap();
     }

@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 
+use super::frame::Frame;
 use super::response::{Response, page};
 use super::text::{Host, Text};
 
@@ -13,6 +14,8 @@ pub struct HomeView {
     pub address: Text,
     /// Who may use it.
     pub access: Access,
+    /// The bar of somebody who signed in.
+    pub frame: Option<Frame>,
 }
 
 /// Who may use the server, and what the page may therefore tell.
@@ -27,6 +30,13 @@ pub enum Access {
     },
     /// API keys alone.
     Keys,
+    /// People sign in, and nobody has in this browser.
+    SignIn {
+        /// Whether there is nobody yet, so that the first person is to be made.
+        empty: bool,
+    },
+    /// People sign in, and somebody has: the bar says who.
+    SignedIn,
     /// Neither: every request is refused.
     Closed,
 }
@@ -79,7 +89,7 @@ impl HomePage<'_> {
     fn command(&self) -> String {
         let credential = match self.view.access {
             Access::Keys => " --header \"Authorization: Bearer YOUR_KEY\"",
-            Access::Local { .. } | Access::Closed => "",
+            Access::Local { .. } | Access::SignIn { .. } | Access::SignedIn | Access::Closed => "",
         };
         format!("claude mcp add --transport http playmaker {}{credential}", self.endpoint())
     }
@@ -121,7 +131,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_server_says_what_to_do() {
-        let view = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed };
+        let view = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None };
         assert!(words_of(&html_of(home(&view)).await).contains("playmaker key create"));
     }
 }

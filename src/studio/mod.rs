@@ -8,13 +8,18 @@ pub mod approval;
 pub mod assets;
 pub mod consent;
 pub mod error_page;
+pub mod form;
+pub mod frame;
 pub mod home;
 pub mod response;
+pub mod settings;
 pub mod text;
 
 pub use approval::{connect, connect_refused};
 pub use assets::{asset, asset_response, asset_url};
 pub use error_page::error_page;
+pub use form::{FormView, Input, Told, form, form_refused, told};
+pub use frame::{Frame, FrameOrg};
 pub use home::home;
 pub use response::{Response, page, see_other};
 pub use text::{Host, HttpsLink, Text};

@@ -99,7 +99,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 24] = [
+const TABLES: [(&str, &str); 29] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
@@ -123,6 +123,11 @@ const TABLES: [(&str, &str); 24] = [
     ("memberships", "identity"),
     ("invitations", "identity"),
     ("sessions", "identity"),
+    ("passwords", "identity"),
+    ("one_time_codes", "identity"),
+    ("sign_in_counters", "identity"),
+    ("passkeys", "identity"),
+    ("sign_in_attempts", "identity"),
     ("api_keys", "identity"),
 ];
 

@@ -3,13 +3,15 @@
 //! A session ends by itself twelve hours after it was last used and fourteen days after it began; it gets a new id with
 //! each proof of who somebody is.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::{SERVER, actor};
 use crate::digest::sha256_hex;
 use crate::error::Result;
 use crate::identity::{Identity, Person};
-use crate::ledger::{Changed, Event};
+use crate::ledger::{Actor, Changed, Event, Origin, Via};
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
@@ -58,6 +60,15 @@ pub struct Browser {
     pub address: String,
 }
 
+impl Browser {
+    /// Somebody who acts through it.
+    pub(super) fn acting(&self, who: Actor) -> Actor {
+        let address = self.address.parse().ok();
+        let agent = Some(self.user_agent.as_str()).filter(|agent| !agent.is_empty());
+        who.from(Arc::new(Origin::of_request(Via::Studio, "", address, agent)))
+    }
+}
+
 /// A living session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
@@ -81,6 +92,19 @@ pub struct Session {
     pub user_agent: String,
     /// The address it began from.
     pub address: String,
+}
+
+impl Session {
+    /// The browser it began in.
+    pub fn browser(&self) -> Browser {
+        Browser { user_agent: self.user_agent.clone(), address: self.address.clone() }
+    }
+}
+
+/// The event of a sign-in.
+pub(super) fn signed_in(person: &Person, method: Method, session: &Session) -> Event {
+    let who = session.browser().acting(actor(person));
+    Event::audit(format!("people/{}", person.id), "sign_in", who, json!({ "method": method.word() }))
 }
 
 /// A session that has just begun, with the id its browser gets.
@@ -145,10 +169,10 @@ const SEEN: &str = "UPDATE sessions SET last_seen_at = $2 WHERE digest = $1 AND 
 const SWEEP: &str = "DELETE FROM sessions WHERE expires_at <= $1 OR last_seen_at <= $2";
 
 /// Writes a new session of `person`, inside a commit, in the place of `before` where it replaces one.
-pub async fn open(connection: &mut Connection, id: &str, session: &Session, before: Option<&str>) -> Result<()> {
+pub async fn open(connection: &mut Connection, id: &str, session: &Session, before: Option<&Session>) -> Result<()> {
     debug_assert_eq!(session.digest, sha256_hex(id));
     if let Some(before) = before {
-        end(connection, &session.person, before).await?;
+        end(connection, &before.person, &before.digest).await?;
     }
     on_connection!(connection, c => sqlx::query(INSERT)
         .bind(&session.digest)
@@ -213,19 +237,14 @@ impl Identity {
     ) -> Result<Opened> {
         let opened = self.new_session(&person.id, method, remembered, browser);
         let (id, session) = (opened.id.clone(), opened.session.clone());
-        let before = before.filter(|before| before.person == person.id).map(|before| before.digest.clone());
-        let event = Event::audit(
-            format!("people/{}", person.id),
-            "sign_in",
-            actor(person),
-            json!({ "method": method.word(), "address": session.address, "user_agent": session.user_agent }),
-        );
+        let before = before.cloned();
+        let event = signed_in(person, method, &session);
         self.ledger
             .commit(
                 SERVER,
                 Box::new(move |connection| {
                     Box::pin(async move {
-                        open(connection, &id, &session, before.as_deref()).await?;
+                        open(connection, &id, &session, before.as_ref()).await?;
                         Ok(Changed::by((), event))
                     })
                 }),

@@ -1,0 +1,269 @@
+//! `/sign-up`, `/forgot` and `/reset`: an account and another password.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+
+use super::{Fields, after_sign_in, browser, is_here, nothing};
+use crate::app::App;
+use crate::config::SignUp;
+use crate::error::{Issue, Problem, Result};
+use crate::http::origin::origin;
+use crate::http::{RequestId, Sender};
+use crate::identity::invitations::Invitation;
+use crate::identity::invitations::accepting::Proof;
+use crate::identity::people;
+use crate::identity::sign_in::actor;
+use crate::identity::sign_in::passwords::Password;
+use crate::identity::sign_in::sessions::Method;
+use crate::ledger::Via;
+use crate::operations::noted;
+use crate::studio::{self, FormView, Input, Response, Text, Told};
+
+/// Whether strangers may make an account without an invitation.
+fn is_open(app: &App) -> bool {
+    app.settings.sign_in.sign_up == SignUp::Open
+}
+
+/// `GET /sign-up`. The code of an invitation stands in the fragment, as that of a reset does.
+pub(super) async fn sign_up_page(State(app): State<Arc<App>>) -> Response {
+    if is_here(&app) { studio::form(&sign_up_view(&app, None)) } else { studio::error_page(&nothing()) }
+}
+
+/// `POST /sign-up`.
+pub(super) async fn sign_up(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
+    request: Request,
+) -> Response {
+    let (parts, sent) = request.into_parts();
+    let fields = async {
+        if !is_here(&app) {
+            return Err(nothing());
+        }
+        Fields::read(&app, &parts.headers, sent).await
+    };
+    let fields = match fields.await {
+        Ok(fields) => fields,
+        Err(problem) => return studio::error_page(&noted(problem, &id.0)),
+    };
+    let made = async {
+        let browser = browser(&parts.headers, &sender);
+        app.identity.count_sign_up(&browser.address).await?;
+        let invitation = invitation(&app, &fields).await?;
+        let (name, email, password) = new_account(&fields, invitation.as_ref())?;
+        let phc = app.identity.hashed(password).await?;
+        let person = app.identity.sign_up(&name, &email, Some(phc), invitation.is_some()).await?;
+        if invitation.is_some() {
+            let code = code_of(&fields);
+            let who = actor(&person).from(Arc::new(origin(Via::Studio, &parts.headers, &parts.extensions)));
+            app.identity.accept_invitation(code, &person.id, who, Proof::Code).await?;
+        }
+        let opened = app.identity.sign_in(&person, Method::Password, false, &browser, None).await?;
+        Ok::<_, Problem>(after_sign_in(&app, &parts.headers, &person, &opened))
+    };
+    match made.await {
+        Ok(response) => response,
+        Err(problem) => studio::form_refused(sign_up_view(&app, Some(&fields)), &noted(problem, &id.0)),
+    }
+}
+
+/// The code of an invitation, also where the whole link was given.
+fn code_of(fields: &Fields) -> &str {
+    let code = fields.get("invitation").trim();
+    code.rsplit_once('#').map_or(code, |(_, code)| code)
+}
+
+/// The invitation somebody came with. Where accounts are for the invited alone, there must be one.
+async fn invitation(app: &App, fields: &Fields) -> Result<Option<Invitation>> {
+    let code = code_of(fields);
+    if code.is_empty() && is_open(app) {
+        return Ok(None);
+    }
+    let found = app.identity.invitation_of_code(code).await?;
+    found.map(Some).ok_or_else(|| Problem::invalid("/invitation", "is no good, or no longer: ask for a new one"))
+}
+
+/// Name, email and password of a new account; who was invited has the email they were invited by.
+fn new_account(fields: &Fields, invitation: Option<&Invitation>) -> Result<(String, String, Password)> {
+    let name = people::name(fields.get("name"));
+    let email = match invitation {
+        Some(invitation) => Some(invitation.email.clone()),
+        None => people::email(fields.get("email")),
+    };
+    let password = Password::chosen(fields.get("password"), email.as_deref().unwrap_or_default());
+    match (name, email, password) {
+        (Some(name), Some(email), Ok(password)) => Ok((name, email, password)),
+        (name, email, password) => {
+            let mut issues = Vec::new();
+            if name.is_none() {
+                issues.push(Issue::new("/name", "must be 1 to 100 characters"));
+            }
+            if email.is_none() {
+                issues.push(Issue::new("/email", "must be an email such as ada@acme.example"));
+            }
+            issues.extend(password.err().map(|words| Issue::new("/password", words)));
+            Err(Problem::invalid_all(issues))
+        }
+    }
+}
+
+fn sign_up_view(app: &App, given: Option<&Fields>) -> FormView {
+    let value = |name: &str| given.map_or("", |fields| fields.get(name)).to_owned();
+    let code = Input::new("invitation", "Invitation", "text", "off")
+        .hint("The code behind the # of the link you got.")
+        .given(&value("invitation"));
+    let mut inputs = vec![if is_open(app) { code.optional() } else { code }];
+    inputs.push(Input::new("name", "Your name", "text", "name").given(&value("name")));
+    if is_open(app) {
+        let email = Input::new("email", "Email", "email", "username").given(&value("email"));
+        inputs.push(email.hint("With an invitation, it is the one you were invited by.").optional());
+    }
+    inputs.push(Input::new("password", "Password", "password", "new-password").hint("At least 10 characters."));
+    FormView {
+        title: "Make an account",
+        action: "/sign-up",
+        inputs,
+        submit: "Make account",
+        ways: vec![("/sign-in", "Sign in instead")],
+        code_field: Some("invitation"),
+        ..FormView::default()
+    }
+}
+
+/// `GET /forgot`.
+pub(super) async fn forgot_page(State(app): State<Arc<App>>) -> Response {
+    if !is_here(&app) {
+        return studio::error_page(&nothing());
+    }
+    if app.settings.sign_in.mail.is_none() {
+        return studio::told(&Told {
+            title: "Ask whoever runs this server",
+            tone: "info",
+            words: Text::new(
+                "This server sends no mail. Whoever runs it makes you a link with: playmaker person reset --email …",
+            ),
+            ways: &[("/sign-in", "Sign in")],
+        });
+    }
+    studio::form(&forgot_view(""))
+}
+
+/// `POST /forgot`: one answer, whether the email has an account or not.
+pub(super) async fn forgot(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
+    request: Request,
+) -> Response {
+    let (parts, sent) = request.into_parts();
+    let fields = async {
+        if !is_here(&app) || app.settings.sign_in.mail.is_none() {
+            return Err(nothing());
+        }
+        Fields::read(&app, &parts.headers, sent).await
+    };
+    let fields = match fields.await {
+        Ok(fields) => fields,
+        Err(problem) => return studio::error_page(&noted(problem, &id.0)),
+    };
+    let asked = async {
+        let email = people::email(fields.get("email"))
+            .ok_or_else(|| Problem::invalid("/email", "must be an email such as ada@acme.example"))?;
+        let browser = browser(&parts.headers, &sender);
+        if let Some((person, code)) = app.identity.ask_for_reset(&email, &browser.address).await? {
+            app.mail.reset(&app.public_address(), &person, &code);
+        }
+        Ok::<_, Problem>(())
+    };
+    match asked.await {
+        Ok(()) => studio::told(&Told {
+            title: "Look into your mail",
+            tone: "good",
+            words: Text::new(
+                "If this email has an account here, a link to set a new password is on its way. It works for 30 minutes.",
+            ),
+            ways: &[("/sign-in", "Sign in")],
+        }),
+        Err(problem) => studio::form_refused(forgot_view(fields.get("email")), &noted(problem, &id.0)),
+    }
+}
+
+fn forgot_view(given: &str) -> FormView {
+    FormView {
+        title: "Set a new password",
+        lead: Some(Text::new("We send a link to your email.")),
+        action: "/forgot",
+        inputs: vec![Input::new("email", "Email", "email", "username").given(given)],
+        submit: "Send the link",
+        ways: vec![("/sign-in", "Sign in instead")],
+        ..FormView::default()
+    }
+}
+
+/// `GET /reset`: the code stands in the fragment, which no server sees; the page's script takes it over, or a person does.
+pub(super) async fn reset_page(State(app): State<Arc<App>>) -> Response {
+    if is_here(&app) { studio::form(&reset_view("")) } else { studio::error_page(&nothing()) }
+}
+
+/// `POST /reset`.
+pub(super) async fn reset(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
+    request: Request,
+) -> Response {
+    let (parts, sent) = request.into_parts();
+    let fields = async {
+        if !is_here(&app) {
+            return Err(nothing());
+        }
+        Fields::read(&app, &parts.headers, sent).await
+    };
+    let fields = match fields.await {
+        Ok(fields) => fields,
+        Err(problem) => return studio::error_page(&noted(problem, &id.0)),
+    };
+    match set_password(&app, &fields, &browser(&parts.headers, &sender).address).await {
+        Ok(()) => studio::told(&Told {
+            title: "Your password is set",
+            tone: "good",
+            words: Text::new("Every browser that was signed in as you has been signed out."),
+            ways: &[("/sign-in", "Sign in")],
+        }),
+        Err(problem) => studio::form_refused(reset_view(fields.get("code")), &noted(problem, &id.0)),
+    }
+}
+
+async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<()> {
+    let gone = || Problem::invalid("/code", "no longer works: ask for a new link");
+    let code = fields.get("code").trim();
+    let code = code.rsplit_once('#').map_or(code, |(_, code)| code);
+    app.identity.count_code(address).await?;
+    let person = app.identity.person_of_reset(code).await?.ok_or_else(gone)?;
+    let password = Password::chosen(fields.get("password"), person.email.as_deref().unwrap_or_default())
+        .map_err(|words| Problem::invalid("/password", words))?;
+    let phc = app.identity.hashed(password).await?;
+    let person = app.identity.reset_password(code, phc).await.map_err(|problem| match problem.status() {
+        404 => gone(),
+        _ => problem,
+    })?;
+    app.mail.password_was_set(&app.public_address(), &person);
+    Ok(())
+}
+
+fn reset_view(code: &str) -> FormView {
+    FormView {
+        title: "Set a new password",
+        action: "/reset",
+        inputs: vec![
+            Input::new("code", "Code", "text", "off").hint("It stands behind the # of the link you got.").given(code),
+            Input::new("password", "New password", "password", "new-password").hint("At least 10 characters."),
+        ],
+        submit: "Set password",
+        code_field: Some("code"),
+        ..FormView::default()
+    }
+}

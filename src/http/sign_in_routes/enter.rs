@@ -1,0 +1,179 @@
+//! `/sign-in` and `/sign-out`.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use http::HeaderMap;
+
+use super::{Fields, after_sign_in, browser, is_here, nothing, set, way_back};
+use crate::app::App;
+use crate::config::SignUp;
+use crate::error::{Problem, Result};
+use crate::http::authentication::{Session, foreign};
+use crate::http::cookies::Cookie;
+use crate::http::{RequestId, Sender, csrf, studio_session};
+use crate::identity::people;
+use crate::identity::sign_in::accounts::Attempt;
+use crate::identity::sign_in::passwords::Password;
+use crate::operations::noted;
+use crate::studio::{self, FormView, Input, Response, Text, Told};
+
+/// `GET /sign-in`. Whoever signed in may do so again, to show that it is still them.
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
+) -> Response {
+    if app.access.signs_in() && app.settings.identity.is_some() {
+        return studio::told(&Told {
+            title: "Sign-in to Studio is not set up",
+            tone: "warn",
+            words: Text::new("People of this server sign in elsewhere. Whoever runs it can let Studio take part."),
+            ways: &[("/", "Go to the first page")],
+        });
+    }
+    if !is_here(&app) {
+        return studio::error_page(&nothing());
+    }
+    match first_step(&app, &headers).await {
+        Ok(view) => studio::form(&view),
+        Err(problem) => studio::error_page(&noted(problem, &id.0)),
+    }
+}
+
+async fn first_step(app: &App, headers: &HeaderMap) -> Result<FormView> {
+    let person = match studio_session(app, headers).await? {
+        Some(session) => app.identity.person(&session.person).await?,
+        None => None,
+    };
+    let Some(email) = person.and_then(|person| person.email) else { return Ok(email_view(app, "")) };
+    let mut view = password_view(app, &email, false);
+    view.title = "Show that it is still you";
+    Ok(view)
+}
+
+/// `POST /sign-in`: the email alone leads to the password; both together sign in.
+pub(super) async fn done(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
+    request: Request,
+) -> Response {
+    let (parts, sent) = request.into_parts();
+    let fields = async {
+        if !is_here(&app) {
+            return Err(nothing());
+        }
+        Fields::read(&app, &parts.headers, sent).await
+    };
+    let fields = match fields.await {
+        Ok(fields) => fields,
+        Err(problem) => return studio::error_page(&noted(problem, &id.0)),
+    };
+    let Some(email) = people::email(fields.get("email")) else {
+        let problem = Problem::invalid("/email", "must be an email such as ada@acme.example");
+        return studio::form_refused(email_view(&app, fields.get("email")), &problem);
+    };
+    if !fields.has("password") {
+        return studio::form(&password_view(&app, &email, true));
+    }
+    match enter(&app, &parts.headers, &sender, &email, &fields).await {
+        Ok(response) => response,
+        Err(problem) => {
+            let view = password_view(&app, &email, fields.ticked("remember"));
+            studio::form_refused(view, &noted(problem, &id.0))
+        }
+    }
+}
+
+async fn enter(app: &App, headers: &HeaderMap, sender: &Sender, email: &str, fields: &Fields) -> Result<Response> {
+    if !app.settings.sign_in.methods.password {
+        return Err(Problem::forbidden("Nobody signs in with a password here.").challenge(None));
+    }
+    let before = studio_session(app, headers).await?.map(|session| session.kept);
+    let device = way_back::device_name(app, headers, email);
+    let attempt = Attempt {
+        email,
+        password: Password::typed(fields.get("password")),
+        browser: &browser(headers, sender),
+        device: device.as_deref(),
+        remembered: fields.ticked("remember"),
+    };
+    let (person, opened) = app.identity.sign_in_with_password(attempt, before.as_ref()).await?;
+    sender.set_known();
+    Ok(after_sign_in(app, headers, &person, &opened))
+}
+
+/// `POST /sign-out`.
+pub(crate) async fn sign_out(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, sent) = request.into_parts();
+    let done = async {
+        let Some(session) = studio_session(&app, &parts.headers).await? else { return Ok(()) };
+        checked(&app, &parts.headers, sent, &session).await?;
+        if let Some(person) = app.identity.person(&session.person).await? {
+            app.identity.end_session(&person, &session.digest, "sign_out").await?;
+        }
+        Ok::<_, Problem>(())
+    };
+    match done.await {
+        Ok(()) => {
+            let mut response = studio::see_other("/");
+            set(&mut response, Cookie::Session.clear(&app));
+            response
+        }
+        Err(problem) => studio::error_page(&noted(problem, &id.0)),
+    }
+}
+
+/// The fields of a form that a session's page sent, with its token.
+pub(crate) async fn checked(
+    app: &App,
+    headers: &HeaderMap,
+    sent: axum::body::Body,
+    session: &Session,
+) -> Result<Fields> {
+    let fields = Fields::read(app, headers, sent).await?;
+    if csrf::fits(app, &session.digest, "", fields.get("csrf"))? { Ok(fields) } else { Err(foreign()) }
+}
+
+fn email_view(app: &App, given: &str) -> FormView {
+    let mut ways = Vec::new();
+    if app.settings.sign_in.sign_up == SignUp::Open {
+        ways.push(("/sign-up", "Make an account"));
+    }
+    FormView {
+        title: "Sign in",
+        action: "/sign-in",
+        inputs: vec![Input::new("email", "Email", "email", "username webauthn").given(given)],
+        submit: "Continue",
+        ways,
+        passkey: app.settings.sign_in.methods.passkey,
+        ..FormView::default()
+    }
+}
+
+fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
+    let methods = app.settings.sign_in.methods;
+    let mut inputs = Vec::new();
+    if methods.password {
+        inputs.push(Input::new("password", "Password", "password", "current-password"));
+        let remember = Input::new("remember", "Keep me signed in on this computer", "checkbox", "off").optional();
+        inputs.push(if remembered { remember.given("yes") } else { remember });
+    }
+    FormView {
+        title: "Sign in",
+        lead: Some(Text::new(email)),
+        action: "/sign-in",
+        hidden: vec![("email", email.to_owned())],
+        inputs,
+        submit: "Sign in",
+        ways: vec![("/sign-in", "Use another email"), ("/forgot", "Forgot your password?")],
+        passkey: methods.passkey,
+        ..FormView::default()
+    }
+}

@@ -1,0 +1,124 @@
+//! The pages people sign in on (`identity.md` 8.1), and where the browser goes before and after.
+//!
+//! [`to_sign_in`] sends a browser here, [`after_sign_in`] sends it on with its session. Every form comes from a page of our
+//! own ([`from_own_page`]); what it does is done by [`crate::identity::sign_in`].
+
+mod accounts;
+mod enter;
+pub(super) mod passkey;
+mod set_up;
+mod way_back;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::routing::{get, post};
+use http::header::{SET_COOKIE, USER_AGENT};
+use http::{HeaderMap, HeaderValue};
+use zeroize::Zeroizing;
+
+use super::authentication::from_own_page;
+use super::cookies::Cookie;
+use super::{Sender, body, only};
+use crate::app::App;
+use crate::error::{Problem, Result};
+use crate::identity::Person;
+use crate::identity::sign_in::sessions::{Browser, Opened};
+use crate::studio::{self, Response};
+
+pub(super) use enter::checked;
+use enter::sign_out;
+pub(super) use way_back::to_sign_in;
+
+/// The pages of signing in.
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/setup", get(set_up::page).post(set_up::done).fallback(|| only("GET, HEAD, POST")))
+        .route("/sign-in", get(enter::page).post(enter::done).fallback(|| only("GET, HEAD, POST")))
+        .route("/sign-in/passkey/challenge", post(passkey::challenge).fallback(|| only("POST")))
+        .route("/sign-in/passkey", post(passkey::done).fallback(|| only("POST")))
+        .route("/sign-out", post(sign_out).fallback(|| only("POST")))
+        .route("/sign-up", get(accounts::sign_up_page).post(accounts::sign_up).fallback(|| only("GET, HEAD, POST")))
+        .route("/forgot", get(accounts::forgot_page).post(accounts::forgot).fallback(|| only("GET, HEAD, POST")))
+        .route("/reset", get(accounts::reset_page).post(accounts::reset).fallback(|| only("GET, HEAD, POST")))
+}
+
+/// Whether people sign in at pages of our own here.
+fn is_here(app: &App) -> bool {
+    app.access.signs_in() && app.settings.identity.is_none()
+}
+
+/// What a path is where nobody signs in at our own pages.
+fn nothing() -> Problem {
+    Problem::not_found("There is nothing at this path.")
+}
+
+/// The fields of a form; wiped when dropped, since one may be a password.
+pub(super) struct Fields(BTreeMap<String, Zeroizing<String>>);
+
+impl Fields {
+    /// Reads what a page of our own sent.
+    pub(super) async fn read(app: &App, headers: &HeaderMap, sent: Body) -> Result<Self> {
+        from_own_page(app, headers)?;
+        let bytes = body::read_body(&app.limits.bodies, sent).await?;
+        let pairs = url::form_urlencoded::parse(&bytes);
+        Ok(Self(pairs.map(|(name, text)| (name.into_owned(), Zeroizing::new(text.into_owned()))).collect()))
+    }
+
+    /// A field as it was sent; empty where it was not.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", |text| text.as_str())
+    }
+
+    /// Whether a field was sent.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Whether a box was ticked.
+    pub(super) fn ticked(&self, name: &str) -> bool {
+        self.get(name) == "yes"
+    }
+}
+
+/// What a request tells of the browser it comes from.
+pub(super) fn browser(headers: &HeaderMap, sender: &Sender) -> Browser {
+    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    Browser { user_agent: agent.chars().take(200).collect(), address: sender.address.to_string() }
+}
+
+/// Sends a browser on with its new session: to where it wanted to go before it had to sign in, else to the first page.
+pub(super) fn after_sign_in(app: &App, headers: &HeaderMap, person: &Person, opened: &Opened) -> Response {
+    let mut response = studio::see_other(&destination(app, headers));
+    let_in(app, headers, person, opened, &mut response);
+    response
+}
+
+/// Where a browser that has just signed in goes.
+fn destination(app: &App, headers: &HeaderMap) -> String {
+    way_back::read(app, headers).unwrap_or_else(|| "/".to_owned())
+}
+
+/// The cookies of a browser that has just signed in.
+fn let_in(app: &App, headers: &HeaderMap, person: &Person, opened: &Opened, response: &mut Response) {
+    set(response, Cookie::Return.clear(app));
+    give_session(app, response, opened);
+    if let Some(email) = &person.email {
+        set(response, way_back::device(app, headers, email));
+    }
+}
+
+/// Gives the browser the cookie of its new session.
+pub(super) fn give_session(app: &App, response: &mut Response, opened: &Opened) {
+    let left_s = (opened.session.expires_at_ms - app.clock.now_ms()) / 1_000;
+    set(response, Cookie::Session.set(app, &opened.id, opened.session.remembered.then_some(left_s)));
+}
+
+/// Sets a cookie.
+pub(super) fn set(response: &mut Response, cookie: Option<HeaderValue>) {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+}

@@ -1,0 +1,227 @@
+//! Signing in with a password, making an account, and setting another password (`identity.md` 8.2 and 8.4).
+
+use serde_json::json;
+
+use super::codes::{self, Kind};
+use super::passwords::{self, Password};
+use super::sessions::{self, Browser, Method, Opened, Session};
+use super::throttle::{self, MAIL_ACCOUNT, MAIL_ADDRESS, Subject};
+use super::{SERVER, actor};
+use crate::digest::sha256_hex;
+use crate::error::{Problem, Reason, Result};
+use crate::identity::{Changed, Identity, Person, people};
+use crate::ledger::{self, Actor, Event};
+
+/// Somebody at the page of sign-in.
+pub struct Attempt<'a> {
+    /// The email they gave, as it is kept.
+    pub email: &'a str,
+    /// What they typed.
+    pub password: Password,
+    /// Their browser.
+    pub browser: &'a Browser,
+    /// The name of the browser's device cookie, where somebody signed in to this account with it before.
+    pub device: Option<&'a str>,
+    /// Whether the browser keeps the session after it was closed.
+    pub remembered: bool,
+}
+
+/// 422: one answer for an unknown email and a wrong password.
+pub fn wrong() -> Problem {
+    Problem::new(Reason::Forbidden, "The email or the password is not right.")
+}
+
+impl Identity {
+    /// Signs somebody in with email and password; `before` is the session the new one replaces.
+    ///
+    /// # Errors
+    /// [`wrong`], 429 after too many failures, 503 when too many sign in at once.
+    pub async fn sign_in_with_password(
+        &self,
+        attempt: Attempt<'_>,
+        before: Option<&Session>,
+    ) -> Result<(Person, Opened)> {
+        let account = match attempt.device {
+            Some(device) => Subject::of("device", &format!("{device}\n{}", attempt.email)),
+            None => Subject::of("account", attempt.email),
+        };
+        let address = attempt.device.is_none().then(|| Subject::of("address", &attempt.browser.address));
+        self.count_try(account.clone(), address).await?;
+        let person = self.person_of_email(attempt.email).await?;
+        let phc = match &person {
+            Some(person) => self.password_of(&person.id).await?,
+            None => None,
+        };
+        let outdated = phc.as_deref().is_some_and(passwords::is_outdated);
+        let typed = if outdated { Some(attempt.password.again()) } else { None };
+        let right = self.hasher.verify(attempt.password, phc).await?;
+        let Some(person) = person.filter(|person| right && person.is_active()) else {
+            self.sign_in_failed(attempt.email, Method::Password, attempt.browser).await?;
+            return Err(wrong());
+        };
+        let hash = match typed {
+            Some(password) => Some(self.hashed(password).await?),
+            None => None,
+        };
+        let opened = self.opened(&person, account, hash, &attempt.browser.clone(), attempt.remembered, before).await?;
+        Ok((person, opened))
+    }
+
+    async fn opened(
+        &self,
+        person: &Person,
+        account: Subject,
+        hash: Option<String>,
+        browser: &Browser,
+        remembered: bool,
+        before: Option<&Session>,
+    ) -> Result<Opened> {
+        let opened = self.new_session(&person.id, Method::Password, remembered, browser);
+        let (id, session) = (opened.id.clone(), opened.session.clone());
+        let before = before.cloned();
+        let event = sessions::signed_in(person, Method::Password, &session);
+        let work: ledger::Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                throttle::clear(connection, &account).await?;
+                if let Some(hash) = hash {
+                    passwords::put(connection, &session.person, &hash, session.created_at_ms).await?;
+                }
+                sessions::open(connection, &id, &session, before.as_ref()).await?;
+                Ok(ledger::Changed::by((), event))
+            })
+        });
+        self.ledger.commit(SERVER, work).await?;
+        Ok(opened)
+    }
+
+    /// Records that somebody was not let in; the email is told as its digest, since it may be anybody's.
+    pub async fn sign_in_failed(&self, email: &str, method: Method, browser: &Browser) -> Result<()> {
+        let nobody = browser.acting(Actor::new("system", "system", "Somebody unknown"));
+        let data = json!({
+            "email_sha256": sha256_hex(email),
+            "method": method.word(),
+            "result": "refused",
+        });
+        let event = Event::audit("sign-in", "sign_in_failed", nobody, data);
+        let work: ledger::Work<()> = Box::new(move |_| Box::pin(async move { Ok(ledger::Changed::by((), event)) }));
+        self.ledger.commit(SERVER, work).await
+    }
+
+    /// Makes an account; `verified` when whoever made it showed that the email is theirs.
+    ///
+    /// # Errors
+    /// 409 kind `taken` when the email has an account.
+    pub async fn sign_up(&self, name: &str, email: &str, phc: Option<String>, verified: bool) -> Result<Person> {
+        let now = self.clock.now_ms();
+        let person = Person {
+            id: self.ids.person(),
+            name: name.to_owned(),
+            email: Some(email.to_owned()),
+            email_verified_at_ms: verified.then_some(now),
+            status: people::Status::Active,
+            created_at_ms: now,
+            refreshed_at_ms: now,
+        };
+        let made = person.clone();
+        let work: crate::store::Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                let email = made.email.as_deref().unwrap_or_default();
+                if people::of_email(connection, email).await?.is_some() {
+                    return Err(Problem::conflict("taken", "This email has an account already: sign in instead."));
+                }
+                people::insert(connection, &made).await?;
+                if let Some(phc) = &phc {
+                    passwords::put(connection, &made.id, phc, now).await?;
+                }
+                Ok(())
+            })
+        });
+        self.ledger.store().housekeeping(SERVER, "an account is told by its first sign-in", work).await?;
+        self.forget(Changed::Person(&person.id));
+        Ok(person)
+    }
+
+    /// A code that lets the person of `email` set a password, asked for from `address`; none where nobody has that email,
+    /// which the page does not tell.
+    pub async fn ask_for_reset(&self, email: &str, address: &str) -> Result<Option<(Person, String)>> {
+        self.count_in(vec![
+            (Subject::of("mail-address", address), MAIL_ADDRESS),
+            (Subject::of("mail", email), MAIL_ACCOUNT),
+        ])
+        .await?;
+        let Some(person) = self.person_of_email(email).await?.filter(Person::is_active) else { return Ok(None) };
+        let code = self.reset_code(&person).await?;
+        Ok(Some((person, code)))
+    }
+
+    /// A code that lets a person set a password; the last one counts.
+    pub async fn reset_code(&self, person: &Person) -> Result<String> {
+        let (code, now) = (codes::for_link(&self.ids), self.clock.now_ms());
+        let (kept, id) = (code.clone(), person.id.clone());
+        let work: crate::store::Work<()> = Box::new(move |connection| {
+            Box::pin(async move { codes::issue(connection, Kind::Reset, &kept, Some(&id), None, now).await })
+        });
+        self.ledger.store().housekeeping(SERVER, "a code is told once it was used", work).await?;
+        Ok(code)
+    }
+
+    /// Whose password a code of a reset sets; none for one that no longer counts.
+    pub async fn person_of_reset(&self, code: &str) -> Result<Option<Person>> {
+        let (code, now) = (code.to_owned(), self.clock.now_ms());
+        let work: crate::store::Work<Option<String>> = Box::new(move |connection| {
+            Box::pin(
+                async move { Ok(codes::find(connection, Kind::Reset, &code, now).await?.and_then(|code| code.person)) },
+            )
+        });
+        let person = self.ledger.store().housekeeping(SERVER, "a code is looked at", work).await?;
+        match person {
+            Some(person) => Ok(self.person(&person).await?.filter(Person::is_active)),
+            None => Ok(None),
+        }
+    }
+
+    /// Sets a password with the code of a reset, which is spent; ends every session of the person.
+    ///
+    /// # Errors
+    /// 404 when the code no longer counts.
+    pub async fn reset_password(&self, code: &str, phc: String) -> Result<Person> {
+        let gone = || Problem::not_found("This link no longer works. Ask for a new one.");
+        let person = self.person_of_reset(code).await?.ok_or_else(gone)?;
+        let (code, now, who) = (code.to_owned(), self.clock.now_ms(), person.clone());
+        let email = person.email.clone().unwrap_or_default();
+        let work: ledger::Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                if !codes::spend(connection, Kind::Reset, &code, now).await? {
+                    return Err(gone());
+                }
+                passwords::put(connection, &who.id, &phc, now).await?;
+                throttle::clear(connection, &Subject::of("account", &email)).await?;
+                let ended = sessions::end_all(connection, &who.id, None).await?;
+                let stream = format!("people/{}", who.id);
+                let data = json!({ "sessions": ended });
+                Ok(ledger::Changed::by((), Event::audit(stream, "password_reset", actor(&who), data)))
+            })
+        });
+        self.ledger.commit(SERVER, work).await?;
+        Ok(person)
+    }
+
+    /// Sets another password for a person in `session`, which gets a new id; their other sessions end.
+    pub async fn change_password(&self, person: &Person, phc: String, session: &Session) -> Result<Opened> {
+        let mut opened = self.new_session(&person.id, Method::Password, session.remembered, &session.browser());
+        opened.session.expires_at_ms = session.expires_at_ms;
+        let (id, next, who) = (opened.id.clone(), opened.session.clone(), person.clone());
+        let work: ledger::Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                passwords::put(connection, &who.id, &phc, next.created_at_ms).await?;
+                let ended = sessions::end_all(connection, &who.id, None).await?;
+                sessions::open(connection, &id, &next, None).await?;
+                let stream = format!("people/{}", who.id);
+                let data = json!({ "sessions": ended.saturating_sub(1) });
+                Ok(ledger::Changed::by((), Event::audit(stream, "password_changed", actor(&who), data)))
+            })
+        });
+        self.ledger.commit(SERVER, work).await?;
+        Ok(opened)
+    }
+}
