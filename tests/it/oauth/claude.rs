@@ -7,7 +7,6 @@ use std::process::Stdio;
 use playmaker::identity::Role;
 use regex::Regex;
 use serde_json::json;
-use thirtyfour::prelude::*;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
