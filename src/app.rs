@@ -143,6 +143,7 @@ impl App {
             lifecycle: lifecycle.clone(),
         });
         tool_servers.start_sweep();
+        identity.start_key_fetch(&lifecycle);
         identity.start_key_sweep(&lifecycle);
         connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
         let upkeep = Upkeep {

@@ -8,6 +8,7 @@ use super::tokens::{Checker, Failure, RETRY_AFTER_S};
 use super::{By, Caller, Identity, Person, Resource};
 use crate::config;
 use crate::error::{Problem, Result};
+use crate::lifecycle::Lifecycle;
 
 /// What is known of whoever issues the tokens taken here.
 pub struct Issuing {
@@ -29,6 +30,14 @@ impl Issuing {
 }
 
 impl Identity {
+    /// Fetches the keys of an issuer outside, so that the log tells at the start what is wrong with it.
+    pub fn start_key_fetch(&self, lifecycle: &Lifecycle) {
+        let published = self.issuing.as_ref().and_then(|issuing| issuing.checker.published());
+        if let Some(published) = published {
+            lifecycle.spawn(published.warm(lifecycle.token().clone().cancelled_owned()));
+        }
+    }
+
     /// The caller an access token proves at `resource`; `None`, whatever the cause, when it proves none.
     ///
     /// # Errors

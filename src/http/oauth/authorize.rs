@@ -84,7 +84,10 @@ async fn resume(app: &Arc<App>, parts: &Parts, request_id: &str) -> Result<Respo
         Some(id) => server.find_request(id).await?,
         None => None,
     };
-    let waiting = waiting.ok_or_else(nothing_waits)?;
+    let mut waiting = waiting.ok_or_else(nothing_waits)?;
+    // Always asked here: a browser that comes from the form of the sign-in follows no redirect to another host (CSP level
+    // 3, `form-action`), so that what was allowed before could not be answered unseen.
+    waiting.asked.prompt = Prompt::Consent;
     let client = client_of(app, &waiting).await?;
     tracing::debug!(request.id = request_id, client.id = %client.id, "an authorization goes on after sign-in");
     go_on(app, parts, &client, waiting).await

@@ -71,6 +71,14 @@ impl Checker {
         Self { rules, keys, clock, good }
     }
 
+    /// The keys of an issuer outside, to be fetched before the first token comes.
+    pub fn published(&self) -> Option<Arc<Published>> {
+        match &self.keys {
+            Keys::Own(_) => None,
+            Keys::Published(published) => Some(Arc::clone(published)),
+        }
+    }
+
     /// The claims of a token that is good here. Whether it reaches an endpoint, and who the person is, is still open.
     ///
     /// # Errors

@@ -62,6 +62,18 @@ async fn metadata_is_served_in_each_form() {
     assert_eq!(silent.anyone().get("/v1/orgs/north/playbooks").await.header("www-authenticate"), "Bearer");
 }
 
+/// Security case 8.
+#[tokio::test]
+async fn a_credential_in_the_address_is_none() {
+    let server = server().await;
+    let bare = server.anyone().get("/v1/orgs/north/playbooks").await;
+    for name in ["access_token", "api_key", "token"] {
+        let sent = server.anyone().get(&format!("/v1/orgs/north/playbooks?{name}={}", FULL.text)).await;
+        sent.refused(401, "unauthenticated");
+        assert_eq!(sent.header("www-authenticate"), bare.header("www-authenticate"));
+    }
+}
+
 /// Security cases 2 and 9.
 #[tokio::test]
 async fn a_bad_credential_is_told_the_same_whatever_is_wrong_with_it() {

@@ -34,6 +34,7 @@ async fn a_living_link_is_read_any_number_of_times_and_approved_once() {
     assert_eq!(listed["connections"], json!([connected]));
 }
 
+/// Security case 28.
 #[tokio::test]
 async fn a_credential_is_given_once_and_only_where_one_is_taken() {
     let server = TestApp::local().await;
@@ -109,6 +110,7 @@ async fn brought_to(server: &TestApp, state: &str, page: &Page) {
     assert_eq!(page.state().await, state);
 }
 
+/// Security case 17.
 #[tokio::test]
 async fn an_ended_link_tells_its_adder_how_and_does_nothing() {
     for state in ["expired", "cancelled", "removed"] {
@@ -208,6 +210,7 @@ async fn a_server_of_keys_has_nobody_to_open_a_link() {
     approve.post(&format!("{path}/approve"), &json!({})).await.refused(401, "unauthenticated");
 }
 
+/// Security case 30.
 #[tokio::test]
 async fn of_two_clicks_at_once_one_approves_and_both_are_told() {
     let server = TestApp::local().await;
