@@ -14,7 +14,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::{Sender, challenge, framing, problems};
+use super::{Sender, challenge, framing, problems, unread};
 use crate::app::App;
 use crate::error::{Problem, Reason};
 use crate::operations::noted;
@@ -29,7 +29,8 @@ const MCP_HEADERS: &str = "authorization, content-type, accept, mcp-protocol-ver
                            mcp-session-id, last-event-id";
 
 /// Passes a request on, or refuses it before anything else looks at it (`http-api.md` 1.7, steps 1 to 3).
-pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (mut request, reading) = unread::watched(request);
     let id: Arc<str> = app.ids.uuid(app.clock.now_ms()).to_string().into();
     let path = request.uri().path();
     // `/v1/orgs/{org}/playbooks/mcp` is a playbook of that id, not an endpoint.
@@ -67,6 +68,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         let exposed = if mcp { "x-request-id, www-authenticate" } else { "x-request-id" };
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
     }
+    reading.conclude(&mut response);
     response
 }
 

@@ -22,6 +22,7 @@ mod sender;
 mod serve;
 mod settings_routes;
 mod sign_in_routes;
+mod unread;
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use super::{Sender, Session, body, problems, same_origin, sign_in_routes, studio
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
-use crate::identity::{Caller, Permission};
+use crate::identity::Caller;
 use crate::ledger::Via;
 use crate::operations::links::{approve, cancel, give_credential, read_link};
 use crate::operations::{Context, Entry, Operation, admission, noted};
@@ -85,12 +85,7 @@ pub(super) async fn frame(app: &App, session: &Session, org: Option<&str>) -> Re
     let mut orgs = Vec::new();
     for membership in app.identity.memberships_of(&session.person).await? {
         let Some(found) = app.identity.org(&membership.org).await? else { continue };
-        orgs.push(FrameOrg {
-            id: Text::new(&found.id),
-            name: Text::new(&found.name),
-            role: membership.role.word(),
-            managed: membership.role.rights().has(Permission::OrgAdmin),
-        });
+        orgs.push(FrameOrg { id: Text::new(&found.id), name: Text::new(&found.name), role: membership.role.word() });
     }
     let person = Text::new(person.map(|person| person.name).unwrap_or_default());
     Ok(Frame { person, orgs, org: org.map(Text::new), csrf: session.csrf.clone() })

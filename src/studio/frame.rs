@@ -24,8 +24,6 @@ pub struct FrameOrg {
     pub name: Text,
     /// The person's role there.
     pub role: &'static str,
-    /// Whether they manage it, so that there are pages for them.
-    pub managed: bool,
 }
 
 impl Frame {
