@@ -70,6 +70,7 @@ async fn each_endpoint_is_signed_in_to_by_itself() {
     for path in ["/orgs/acme/mcp", "/orgs/acme/playbooks/support/mcp"] {
         let visiting = SignsIn::TypescriptClient.begin(&format!("{}{path}", server.origin())).await;
         browser.visit(&visiting.address).await;
+        browser.picture("consent-phone-dark").await;
         // The org is the path's: nothing to choose.
         assert!(browser.driver().find_all(By::Css("input[type=radio]")).await.unwrap().is_empty());
         allow(&browser, &[]).await;
@@ -78,7 +79,10 @@ async fn each_endpoint_is_signed_in_to_by_itself() {
         peer.close().await.unwrap();
     }
     let visiting = SignsIn::TypescriptClient.begin(&format!("{}/mcp", server.origin())).await;
+    browser.resize(Screen::Desktop).await;
+    browser.prefer(Scheme::Light).await;
     browser.visit(&visiting.address).await;
+    browser.picture("consent-orgs-desktop-light").await;
     browser.driver().find(By::Css("input[value=north]")).await.unwrap().click().await.unwrap();
     allow(&browser, &[]).await;
     let mut peer = visiting.signed_in().await.unwrap();
