@@ -39,13 +39,7 @@ pub(super) async fn sign_up(
     request: Request,
 ) -> Response {
     let (parts, sent) = request.into_parts();
-    let fields = async {
-        if !is_here(&app) {
-            return Err(nothing());
-        }
-        Fields::read(&app, &parts.headers, sent).await
-    };
-    let fields = match fields.await {
+    let fields = match Fields::read_here(&app, &parts.headers, sent).await {
         Ok(fields) => fields,
         Err(problem) => return studio::error_page(&noted(problem, &id.0)),
     };
@@ -216,13 +210,7 @@ pub(super) async fn reset(
     request: Request,
 ) -> Response {
     let (parts, sent) = request.into_parts();
-    let fields = async {
-        if !is_here(&app) {
-            return Err(nothing());
-        }
-        Fields::read(&app, &parts.headers, sent).await
-    };
-    let fields = match fields.await {
+    let fields = match Fields::read_here(&app, &parts.headers, sent).await {
         Ok(fields) => fields,
         Err(problem) => return studio::error_page(&noted(problem, &id.0)),
     };

@@ -61,13 +61,7 @@ pub(super) async fn done(
     request: Request,
 ) -> Response {
     let (parts, sent) = request.into_parts();
-    let fields = async {
-        if !is_here(&app) {
-            return Err(nothing());
-        }
-        Fields::read(&app, &parts.headers, sent).await
-    };
-    let fields = match fields.await {
+    let fields = match Fields::read_here(&app, &parts.headers, sent).await {
         Ok(fields) => fields,
         Err(problem) => return studio::error_page(&noted(problem, &id.0)),
     };

@@ -67,6 +67,14 @@ impl Fields {
         Ok(Self(pairs.map(|(name, text)| (name.into_owned(), Zeroizing::new(text.into_owned()))).collect()))
     }
 
+    /// The same for a page that is there only where this server itself signs people in.
+    pub(super) async fn read_here(app: &App, headers: &HeaderMap, sent: Body) -> Result<Self> {
+        if !is_here(app) {
+            return Err(nothing());
+        }
+        Self::read(app, headers, sent).await
+    }
+
     /// A field as it was sent; empty where it was not.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", |text| text.as_str())
