@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Membership, one, playbooks_text, playbooks_value};
 use crate::error::{Issue, Problem, Result};
+use crate::identity::sign_in::sessions;
 use crate::identity::{Caller, Changed as Row, Identity, Playbooks, Role, people};
 use crate::ledger::{Actor, Changed, Event};
 use crate::on_connection;
@@ -25,7 +26,8 @@ pub struct Change {
 }
 
 impl Identity {
-    /// Changes what a member may do; the same again changes and tells nothing.
+    /// Changes what a member may do; the same again changes and tells nothing. Who becomes an admin or an owner signs in
+    /// anew: what somebody may have learned of their sessions before is worth nothing then (`identity.md` 8.3).
     ///
     /// # Errors
     /// 404 for nobody of the org; 403 for an owner's matters by somebody who is none, and for one's own promotion; 409
@@ -47,13 +49,16 @@ impl Identity {
                 on_connection!(connection, c => sqlx::query(UPDATE)
                     .bind(&org).bind(&person).bind(after.role.word()).bind(playbooks_text(&after.playbooks))
                     .execute(c).await.map(|_| ()))?;
-                let facts = json!({
+                let mut facts = json!({
                     "role": { "before": before.role, "after": after.role },
                     "playbooks": {
                         "before": playbooks_value(&before.playbooks),
                         "after": playbooks_value(&after.playbooks),
                     },
                 });
+                if after.role >= Role::Admin && after.role > before.role {
+                    facts["sessions_ended"] = sessions::end_all(connection, &person, None).await?.into();
+                }
                 let event = event(connection, &person, "member_role_changed", actor, facts).await?;
                 Ok(Changed::by(after, event))
             })

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::codes::{self, Kind};
-use super::passwords;
+use super::{passwords, sessions};
 use super::throttle::{SET_UP, Subject};
 use super::{SERVER, actor};
 use crate::error::{Problem, Result};
@@ -225,6 +225,7 @@ async fn own(connection: &mut Connection, person: &Person, first: &FirstPerson, 
     };
     if !members::insert(connection, &membership).await? {
         members::promote(connection, &first.org, &person.id, Role::Owner).await?;
+        sessions::end_all(connection, &person.id, None).await?;
     }
     Ok(())
 }

@@ -100,3 +100,22 @@ async fn of_a_session_only_the_digest_is_kept() {
     let last = audit.last().map(|row| (row.kind.as_str(), row.actor.id.clone()));
     assert_eq!(last, Some(("sign_in", format!("person:{}", ada.id))));
 }
+
+/// Who may do more than before signs in anew: an id that somebody learned before is worth nothing then.
+#[tokio::test]
+async fn who_becomes_an_admin_or_an_owner_signs_in_anew() {
+    let server = TestApp::signing_in().await;
+    let ada = server.person("Ada", "ada@acme.test", "acme", Role::Owner).await;
+    let bo = server.person("Bo", "bo@acme.test", "acme", Role::Viewer).await;
+    let path = format!("/v1/orgs/acme/members/person:{}", bo.id);
+    ada.put(&path, &json!({ "role": "member" })).await.done(200);
+    bo.get(PLAYBOOKS).await.done(200);
+    ada.put(&path, &json!({ "role": "admin" })).await.done(200);
+    bo.get(PLAYBOOKS).await.refused(401, "unauthenticated");
+    let told = server.audit("acme").await.pop().unwrap();
+    assert_eq!((told.kind.as_str(), &told.data["sessions_ended"]), ("member_role_changed", &json!(1)));
+    let bo = server.person("Bo", "bo@acme.test", "acme", Role::Viewer).await;
+    ada.put(&path, &json!({ "role": "viewer" })).await.done(200);
+    bo.get(PLAYBOOKS).await.done(200);
+    ada.get(PLAYBOOKS).await.done(200);
+}
