@@ -38,7 +38,7 @@ pub use entrance::RequestId;
 pub use mcp_routes::serve_mcp;
 pub use origin::{origin, through};
 pub use sender::Sender;
-pub use serve::serve;
+pub use serve::{MOST_CONNECTIONS, serve, serve_at_most};
 
 use crate::app::App;
 use crate::error::{Problem, Reason};

@@ -1,4 +1,5 @@
-//! Accepting connections: HTTP/1.1, plain framing alone, small packets at once, bounded headers and waits, a clean end.
+//! Accepting connections, as many as may be: HTTP/1.1, plain framing alone, small packets at once, bounded headers and
+//! waits, a clean end.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -11,12 +12,15 @@ use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 use super::framing::{Guarded, LARGEST_HEAD};
 use crate::app::App;
 use crate::mcp::{STALLED_AFTER, TakenWithin};
 
-/// How long a client may take to send its headers.
+/// The most connections that are open at one time; each takes a descriptor of the process and some memory.
+pub const MOST_CONNECTIONS: usize = 4_096;
+/// How long a client may take to send its headers; as long may a connection lie idle between requests.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Whose connection a request came over: the address of the peer, which may be a proxy's.
@@ -50,8 +54,25 @@ impl Service<Request<Incoming>> for Door {
 /// Serves `listener` until the program has stopped. While it stops, open requests end, and whoever comes new is answered
 /// that it stops.
 pub async fn serve(app: Arc<App>, listener: TcpListener) {
+    serve_at_most(app, listener, MOST_CONNECTIONS).await;
+}
+
+/// The same with at most `most` connections open at one time. Whoever comes then waits in the system's own queue until one
+/// ends: idle ones do within [`HEADERS_WITHIN`], whatever their clients want.
+pub async fn serve_at_most(app: Arc<App>, listener: TcpListener, most: usize) {
     let router = super::router(app.clone());
+    let room = Arc::new(Semaphore::new(most));
+    let mut told = false;
     loop {
+        if room.available_permits() > 0 {
+            told = false;
+        } else if !std::mem::replace(&mut told, true) {
+            tracing::warn!(most, "as many connections are open as may be; whoever comes new waits");
+        }
+        let place = tokio::select! {
+            () = app.lifecycle.ended() => return,
+            place = room.clone().acquire_owned() => place,
+        };
         let (stream, peer) = tokio::select! {
             () = app.lifecycle.ended() => return,
             accepted = listener.accept() => match accepted {
@@ -67,9 +88,15 @@ pub async fn serve(app: Arc<App>, listener: TcpListener) {
         let (door, stop) = (Door::new(router.clone(), peer), app.lifecycle.token().clone());
         if stop.is_cancelled() {
             // The stop does not wait for these: one that never sends its request would hold it up.
-            tokio::spawn(refused(stream, door));
+            tokio::spawn(async move {
+                refused(stream, door).await;
+                drop(place);
+            });
         } else {
-            app.lifecycle.spawn(async move { connection(stream, door, stop).await });
+            app.lifecycle.spawn(async move {
+                connection(stream, door, stop).await;
+                drop(place);
+            });
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod browsers;
+mod crowded;
 mod framing;
 mod limits;
 mod open_routes;
