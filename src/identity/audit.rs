@@ -15,6 +15,9 @@ use crate::ledger::{Actor, Changed, Event, Ledger};
 
 /// How long refusals are counted into one row, in milliseconds.
 pub const ROLLED_UP_MS: i64 = 5 * 60 * 1_000;
+/// The same for those of adding a connection, which have an action of their own (`connections.md` 18).
+pub const ADDS_ROLLED_UP_MS: i64 = 60 * 1_000;
+const ADD: &str = "add_connection";
 /// The most rows that wait; more are only counted.
 const MOST: usize = 1_000;
 /// The most names of what was refused that a row tells.
@@ -33,8 +36,12 @@ struct Waiting {
     dropped: u64,
 }
 
-/// One row's refusals: org, caller and reason.
-type Key = (String, String, &'static str);
+const fn rolled_up_ms(adds: bool) -> i64 {
+    if adds { ADDS_ROLLED_UP_MS } else { ROLLED_UP_MS }
+}
+
+/// One row's refusals: org, caller, reason, and whether a connection was to be added.
+type Key = (String, String, &'static str, bool);
 
 struct Refused {
     actor: Actor,
@@ -57,7 +64,7 @@ impl Refusals {
         let reason = problem.kind_word().unwrap_or(problem.reason().word());
         let now = self.clock.now_ms();
         let mut waiting = self.lock();
-        let key = (caller.org.clone(), caller.id().to_owned(), reason);
+        let key = (caller.org.clone(), caller.id().to_owned(), reason, what == ADD);
         if !waiting.rows.contains_key(&key) && waiting.rows.len() >= MOST {
             waiting.dropped += 1;
             return;
@@ -76,7 +83,7 @@ impl Refusals {
         let (due, dropped) = {
             let mut waiting = self.lock();
             let due: Vec<(Key, Refused)> =
-                waiting.rows.extract_if(|_, row| all || now - row.since_ms >= ROLLED_UP_MS).collect();
+                waiting.rows.extract_if(|key, row| all || now - row.since_ms >= rolled_up_ms(key.3)).collect();
             (due, std::mem::take(&mut waiting.dropped))
         };
         if dropped > 0 {
@@ -85,11 +92,16 @@ impl Refusals {
                 "refusals were not told in the audit: too many callers were refused at once"
             );
         }
-        for ((org, _, reason), row) in due {
-            let facts = json!({ "reason": reason, "count": row.count, "what": row.what, "since": crate::clock::iso(row.since_ms) });
+        for ((org, _, reason, adds), row) in due {
+            let since = crate::clock::iso(row.since_ms);
+            let (kind, facts) = if adds {
+                ("add_refused", json!({ "code": reason, "count": row.count, "since": since }))
+            } else {
+                ("access_refused", json!({ "reason": reason, "count": row.count, "what": row.what, "since": since }))
+            };
             let stream = format!("callers/{}", row.actor.id);
             let name = row.actor.name.clone();
-            let event = Event::audit(stream, "access_refused", row.actor, facts).about(name);
+            let event = Event::audit(stream, kind, row.actor, facts).about(name);
             let work: crate::ledger::Work<()> = Box::new(|_| Box::pin(async move { Ok(Changed::by((), event)) }));
             if let Err(problem) = self.ledger.commit(&org, work).await {
                 tracing::warn!(%problem, org.id = %org, "refusals could not be told in the audit");

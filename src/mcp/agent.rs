@@ -190,7 +190,13 @@ impl Service for Agent {
         if request.request_state.is_some() {
             return Err(RpcError::invalid_params("The request state is not valid here. Make the call anew."));
         }
-        let Some(entry) = self.offered(name) else { return Err(RpcError::unknown_tool(name)) };
+        let Some(entry) = self.offered(name) else {
+            if let Some(entry) = self.app.operations.tool(self.endpoint, name) {
+                let refused = Problem::forbidden("The tool is not offered to this caller.");
+                self.app.refusals.note(&self.caller, entry.declaration.id, &refused);
+            }
+            return Err(RpcError::unknown_tool(name));
+        };
         match self.run(entry, arguments).await {
             Ok(result) => Ok(result),
             // The stop cuts the work too, and either may be noticed first: the caller hears one thing of it.

@@ -103,6 +103,11 @@ impl SecretsStore {
         row.map(|(_, sealed)| sealed).ok_or_else(|| Problem::internal("the secrets' canary is gone"))
     }
 
+    /// The id of the key that seals.
+    pub fn current_key_id(&self) -> &str {
+        self.ring.current_key_id()
+    }
+
     /// Whether the canary opens.
     pub async fn check_canary(&self) -> Result<()> {
         let sealed = self.canary().await?;

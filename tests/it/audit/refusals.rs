@@ -1,11 +1,11 @@
 //! Refused acts: one row for each caller, reason and five minutes.
 
 use playmaker::identity::Role;
-use playmaker::identity::audit::ROLLED_UP_MS;
+use playmaker::identity::audit::{ADDS_ROLLED_UP_MS, ROLLED_UP_MS};
 use serde_json::json;
 
 use crate::members::{Somebody, acme};
-use crate::support::app::{READER, TestApp};
+use crate::support::app::{FULL, READER, TestApp};
 
 #[tokio::test]
 async fn refusals_are_counted_into_one_row() {
@@ -48,4 +48,22 @@ async fn what_is_refused_over_http_and_mcp_is_told_at_the_stop_at_the_latest() {
     assert_eq!((rows[0].kind.as_str(), &rows[0].data["count"]), ("access_refused", &json!(3)));
     let what = json!(["/orgs/south/mcp", "create_playbook", "list_playbooks"]);
     assert_eq!(rows[0].data["what"], what);
+}
+
+/// Who tries to add a connection and may not has an action of its own, a row a minute.
+#[tokio::test]
+async fn a_refused_adding_of_a_connection_is_told_by_itself() {
+    let server = TestApp::with_keys(&[FULL]).await;
+    let full = server.holder(&FULL);
+    let body = json!({ "provider": "notion" });
+    for _ in 0..2 {
+        full.post("/v1/orgs/north/connections", &body).await.refused(403, "forbidden");
+    }
+    full.result("/mcp", "tools/call", json!({ "name": "add_connection", "arguments": body })).await.unwrap_err();
+    server.clock.advance_ms(ADDS_ROLLED_UP_MS);
+    server.app.refusals.tell(false).await;
+    let rows = server.audit("north").await;
+    assert_eq!(rows.len(), 1);
+    let facts = json!({ "code": "forbidden", "count": 3, "since": "2026-10-01T09:30:00.000Z" });
+    assert_eq!((rows[0].kind.as_str(), &rows[0].data, rows[0].actor.id.as_str()), ("add_refused", &facts, FULL.id));
 }
