@@ -1,4 +1,4 @@
-//! `playmaker person`: who has an account, stopping one, and a link that sets a password where no mail is sent.
+//! `playmaker person`: who has an account, stopping one, and links that set a password or an email where no mail is sent.
 
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(super) enum Command {
     Enable(Whom),
     /// Prints a link that sets the person's password.
     Reset(Whom),
+    /// Prints a link that gives the person another email, for whoever reads that address.
+    Email(NewEmail),
 }
 
 #[derive(Args)]
@@ -31,6 +33,15 @@ pub(super) struct Whom {
     /// The person's email.
     #[arg(long)]
     email: String,
+}
+
+#[derive(Args)]
+pub(super) struct NewEmail {
+    #[command(flatten)]
+    whom: Whom,
+    /// The new email.
+    #[arg(long)]
+    to: String,
 }
 
 /// Runs a command about people.
@@ -42,15 +53,27 @@ pub(super) fn run(command: Command) -> Outcome {
         Command::Disable(whom) => set(identity, &whom, Status::Disabled).await,
         Command::Enable(whom) => set(identity, &whom, Status::Active).await,
         Command::Reset(whom) => {
-            let person = find(identity, &whom).await?;
-            if !person.is_active() {
-                return Err("this account is stopped; `playmaker person enable` lets it be used again".into());
-            }
+            let person = active(find(identity, &whom).await?)?;
             let code = identity.reset_code(&person).await.map_err(one_line)?;
             note("The link sets the password of the account, once, within 30 minutes.");
             say(&format!("{address}/reset#{code}"))
         }
+        Command::Email(asked) => {
+            let person = active(find(identity, &asked.whom).await?)?;
+            let email = people::email(&asked.to).ok_or("expected --to to be an email")?;
+            if identity.person_of_email(&email).await.map_err(one_line)?.is_some_and(|found| found.id != person.id) {
+                return Err("somebody else has an account with the new email".into());
+            }
+            let code = identity.email_code(&person, &email).await.map_err(one_line)?;
+            note("The link gives the account this email, once, within a day. Send it to the new address.");
+            say(&format!("{address}/settings/profile/email#{code}"))
+        }
     })
+}
+
+fn active(person: Person) -> Result<Person, String> {
+    let stopped = || "this account is stopped; `playmaker person enable` lets it be used again".to_owned();
+    if person.is_active() { Ok(person) } else { Err(stopped()) }
 }
 
 async fn list(identity: &Identity) -> Outcome {

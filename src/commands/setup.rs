@@ -74,5 +74,5 @@ fn checked(asked: First) -> Result<FirstPerson, String> {
     let name = people::name(&needed(asked.name, "name")?).ok_or("expected --name to be 1 to 100 characters")?;
     let org_name = asked.org_name.unwrap_or_else(|| org.clone());
     let org_name = people::name(&org_name).ok_or("expected --org-name to be 1 to 100 characters")?;
-    Ok(FirstPerson { name, email, org, org_name, phc: None })
+    Ok(FirstPerson { name, email, org, org_name, proof: None })
 }

@@ -9,8 +9,10 @@ pub mod sending;
 use super::{Identity, Playbooks, Role, members};
 use crate::digest::sha256_hex;
 use crate::error::{Problem, Result};
+use crate::ledger::Actor;
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
+use accepting::Proof;
 
 /// How long an invitation is good, in milliseconds.
 pub const LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -68,6 +70,16 @@ pub struct Invitation {
     pub created_by: String,
     /// No good from then on, in milliseconds since the epoch.
     pub expires_at_ms: i64,
+    /// Whether a mail to the address carried its code, and nothing else did.
+    pub mailed: bool,
+}
+
+impl Invitation {
+    /// Whether having the code proves the address: where this server sends no mail; where a mail carried it; and where the
+    /// operator gave it away, who answers for it.
+    pub fn proves_address(&self, proof: Proof) -> bool {
+        proof == Proof::Code || self.mailed || self.created_by == Actor::operator().id
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -81,6 +93,7 @@ struct Stored {
     created_at: i64,
     created_by: String,
     expires_at: i64,
+    mailed: bool,
 }
 
 impl Stored {
@@ -102,6 +115,7 @@ impl Stored {
             created_at_ms: self.created_at,
             created_by: self.created_by,
             expires_at_ms: self.expires_at,
+            mailed: self.mailed,
         })
     }
 }
@@ -109,7 +123,7 @@ impl Stored {
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT org, id, email, role, playbooks, status, created_at, created_by, expires_at FROM invitations ",
+            "SELECT org, id, email, role, playbooks, status, created_at, created_by, expires_at, mailed FROM invitations ",
             $rest
         )
     };

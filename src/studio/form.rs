@@ -89,6 +89,8 @@ pub struct FormView {
     pub fault: Option<Text>,
     /// Whether a passkey does instead, where the browser has them.
     pub passkey: bool,
+    /// Whether a passkey may stand in the place of the password of a new account.
+    pub first_passkey: bool,
     /// The field that a code in the address's fragment goes into.
     pub code_field: Option<&'static str>,
 }
@@ -110,6 +112,11 @@ impl FormView {
             self.fault = Some(Text::new(format!("{}{when}", problem.detail())));
         }
         self
+    }
+
+    /// Whether there is a password to give, so that the button alone makes the account.
+    fn can_submit(&self) -> bool {
+        !self.first_passkey || self.inputs.iter().any(|input| input.kind == "password")
     }
 
     fn is_refused(&self) -> bool {

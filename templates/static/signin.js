@@ -57,6 +57,37 @@ async function signIn() {
   location.assign(done.to);
 }
 
+const made = ({ rawId, response }, name) => ({
+  id: toText(rawId),
+  clientDataJSON: toText(response.clientDataJSON),
+  authenticatorData: toText(response.getAuthenticatorData()),
+  publicKey: toText(response.getPublicKey()),
+  algorithm: response.getPublicKeyAlgorithm(),
+  name,
+});
+
+// A passkey for the account that the page's form makes: it goes along with the form in the place of the password.
+async function begin(button) {
+  const { form } = button;
+  const { name, email, password } = form.elements;
+  if (password) password.required = false;
+  try {
+    if (!form.reportValidity()) return;
+    const asked = await ask("/sign-up/passkey");
+    const user = { id: toBytes(asked.user.id), name: email?.value || name.value, displayName: name.value };
+    const publicKey = { ...asked, challenge: toBytes(asked.challenge), user };
+    const field = document.createElement("input");
+    field.type = "hidden";
+    field.name = "passkey";
+    field.value = JSON.stringify(made(await navigator.credentials.create({ publicKey }), "This device"));
+    if (password) password.value = "";
+    form.append(field);
+    form.submit();
+  } finally {
+    if (password) password.required = true;
+  }
+}
+
 async function add(csrf, name) {
   const asked = await ask("/settings/security/passkeys/challenge", csrf);
   const publicKey = {
@@ -65,15 +96,7 @@ async function add(csrf, name) {
     user: { ...asked.user, id: toBytes(asked.user.id) },
     excludeCredentials: asked.excludeCredentials.map((known) => ({ ...known, id: toBytes(known.id) })),
   };
-  const { rawId, response } = await navigator.credentials.create({ publicKey });
-  await ask("/settings/security/passkeys", csrf, {
-    id: toText(rawId),
-    clientDataJSON: toText(response.clientDataJSON),
-    authenticatorData: toText(response.getAuthenticatorData()),
-    publicKey: toText(response.getPublicKey()),
-    algorithm: response.getPublicKeyAlgorithm(),
-    name,
-  });
+  await ask("/settings/security/passkeys", csrf, made(await navigator.credentials.create({ publicKey }), name));
   location.reload();
 }
 
@@ -94,4 +117,5 @@ function offer(selector, act) {
 }
 
 offer("[data-passkey]", signIn);
+offer("[data-first-passkey]", begin);
 offer("[data-add-passkey]", (button) => add(button.dataset.csrf, document.getElementById("passkey-name").value));

@@ -2,6 +2,7 @@
 //!
 //! Each page is for a session, each form carries its token ([`Visit::command`]); who is not signed in signs in first.
 
+mod email;
 mod passkeys;
 mod profile;
 mod security;
@@ -29,6 +30,14 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/settings", get(|| async { studio::see_other("/settings/profile") }).fallback(|| only("GET, HEAD")))
         .route("/settings/profile", get(profile::page).post(profile::name).fallback(|| only("GET, HEAD, POST")))
+        .route("/settings/profile/email", get(email::page).post(email::ask).fallback(|| only("GET, HEAD, POST")))
+        .route(
+            "/settings/profile/email/confirm",
+            get(|| async { studio::see_other("/settings/profile/email") })
+                .post(email::confirm)
+                .fallback(|| only("GET, HEAD, POST")),
+        )
+        .route("/settings/profile/delete", post(profile::delete).fallback(|| only("POST")))
         .route("/settings/security", get(security::page).fallback(|| only("GET, HEAD")))
         .route("/settings/security/password", post(security::password).fallback(|| only("POST")))
         .route("/settings/security/passkeys/challenge", post(passkeys::challenge).fallback(|| only("POST")))
@@ -50,7 +59,7 @@ impl Visit {
     /// Whoever opens a page.
     async fn of(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Self> {
         let away = || Problem::new(Reason::Unauthenticated, "Sign in to see your settings.");
-        let session = studio_session(app, headers).await?.ok_or_else(away)?;
+        let session = studio_session(app, headers, sender).await?.ok_or_else(away)?;
         sender.set_known();
         let person = app.identity.person(&session.person).await?.ok_or_else(away)?;
         let frame = page_routes::frame(app, &session, None).await?;

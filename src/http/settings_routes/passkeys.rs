@@ -13,10 +13,9 @@ use super::{Visit, refused};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::http::authentication::{foreign, from_own_page};
-use crate::http::sign_in_routes::passkey::{answer, party, read};
+use crate::http::sign_in_routes::passkey::{answer, creation, party, read};
 use crate::http::{RequestId, Sender, csrf, problems};
-use crate::identity::sign_in::passkeys::CHALLENGE_MS;
-use crate::identity::sign_in::webauthn::{ALGORITHMS, NewKey};
+use crate::identity::sign_in::webauthn::NewKey;
 use crate::operations::noted;
 use crate::studio::{self, Response};
 
@@ -47,22 +46,12 @@ pub(super) async fn challenge(
         let person = &visit.person;
         let challenge = app.identity.passkey_challenge(Some(&person.id)).await?;
         let known = app.identity.passkeys_of(&person.id).await?;
-        let kinds = ALGORITHMS.map(|algorithm| json!({ "type": "public-key", "alg": algorithm }));
-        Ok::<_, Problem>(json!({
-            "challenge": challenge,
-            "rp": { "id": party.id, "name": "Playmaker" },
-            "user": {
-                "id": URL_SAFE_NO_PAD.encode(&person.id),
-                "name": person.email.as_deref().unwrap_or(&person.name),
-                "displayName": person.name,
-            },
-            "pubKeyCredParams": kinds,
-            "attestation": "none",
-            "authenticatorSelection":
-                { "residentKey": "required", "requireResidentKey": true, "userVerification": "required" },
-            "excludeCredentials": known.iter().map(|key| json!({ "type": "public-key", "id": key.id })).collect::<Vec<_>>(),
-            "timeout": CHALLENGE_MS,
-        }))
+        let user = json!({
+            "id": URL_SAFE_NO_PAD.encode(&person.id),
+            "name": person.email.as_deref().unwrap_or(&person.name),
+            "displayName": person.name,
+        });
+        Ok::<_, Problem>(creation(&party, &challenge, &user, &known))
     };
     match asked.await {
         Ok(value) => answer(&value),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Request, State};
 
+use super::first_proof::{self, Chosen};
 use super::{Fields, after_sign_in, browser, is_here, nothing};
 use crate::app::App;
 use crate::config::SignUp;
@@ -12,12 +13,11 @@ use crate::error::{Issue, Problem, Result};
 use crate::http::origin::origin;
 use crate::http::{RequestId, Sender};
 use crate::identity::invitations::Invitation;
-use crate::identity::invitations::accepting::Proof;
-use crate::identity::people;
-use crate::identity::sign_in::actor;
+use crate::identity::sign_in::accounts::Account;
 use crate::identity::sign_in::passwords::Password;
-use crate::identity::sign_in::sessions::Method;
+use crate::identity::{Person, people};
 use crate::ledger::Via;
+use crate::operations::invitations::proof;
 use crate::operations::noted;
 use crate::studio::{self, FormView, Input, Response, Text, Told};
 
@@ -47,21 +47,33 @@ pub(super) async fn sign_up(
         let browser = browser(&parts.headers, &sender);
         app.identity.count_sign_up(&browser.address).await?;
         let invitation = invitation(&app, &fields).await?;
-        let (name, email, password) = new_account(&fields, invitation.as_ref())?;
-        let phc = app.identity.hashed(password).await?;
-        let person = app.identity.sign_up(&name, &email, Some(phc), invitation.is_some()).await?;
-        if invitation.is_some() {
-            let code = code_of(&fields);
-            let who = actor(&person).from(Arc::new(origin(Via::Studio, &parts.headers, &parts.extensions)));
-            app.identity.accept_invitation(code, &person.id, who, Proof::Code).await?;
-        }
-        let opened = app.identity.sign_in(&person, Method::Password, false, &browser, None).await?;
+        let (name, email, chosen) = new_account(&app, &fields, invitation.as_ref())?;
+        let account = Account { name, email, proof: chosen.proof(&app).await? };
+        let method = account.proof.method();
+        let person = match invitation {
+            Some(invitation) => {
+                let origin = Arc::new(origin(Via::Studio, &parts.headers, &parts.extensions));
+                app.identity.sign_up_invited(account, invitation, proof(&app), origin).await?
+            }
+            None => came_by_themselves(&app, account).await?,
+        };
+        let opened = app.identity.sign_in(&person, method, false, &browser, None).await?;
         Ok::<_, Problem>(after_sign_in(&app, &parts.headers, &person, &opened))
     };
     match made.await {
         Ok(response) => response,
         Err(problem) => studio::form_refused(sign_up_view(&app, Some(&fields)), &noted(problem, &id.0)),
     }
+}
+
+/// An account of somebody whom nobody invited; where mail is sent, one asks them to confirm their email.
+async fn came_by_themselves(app: &App, account: Account) -> Result<Person> {
+    let person = app.identity.sign_up(account).await?;
+    if let (true, Some(email)) = (app.mail.is_on(), &person.email) {
+        let code = app.identity.email_code(&person, email).await?;
+        app.mail.confirm_email(&app.public_address(), &person, email, &code);
+    }
+    Ok(person)
 }
 
 /// The code of an invitation, also where the whole link was given.
@@ -80,17 +92,17 @@ async fn invitation(app: &App, fields: &Fields) -> Result<Option<Invitation>> {
     found.map(Some).ok_or_else(|| Problem::invalid("/invitation", "is no good, or no longer: ask for a new one"))
 }
 
-/// Name, email and password of a new account; who was invited has the email they were invited by.
-fn new_account(fields: &Fields, invitation: Option<&Invitation>) -> Result<(String, String, Password)> {
+/// Name, email and proof of a new account; who was invited has the email they were invited by.
+fn new_account(app: &App, fields: &Fields, invitation: Option<&Invitation>) -> Result<(String, String, Chosen)> {
     let name = people::name(fields.get("name"));
     let email = match invitation {
         Some(invitation) => Some(invitation.email.clone()),
         None => people::email(fields.get("email")),
     };
-    let password = Password::chosen(fields.get("password"), email.as_deref().unwrap_or_default());
-    match (name, email, password) {
-        (Some(name), Some(email), Ok(password)) => Ok((name, email, password)),
-        (name, email, password) => {
+    let chosen = Chosen::of(app, fields, email.as_deref().unwrap_or_default());
+    match (name, email, chosen) {
+        (Some(name), Some(email), Ok(chosen)) => Ok((name, email, chosen)),
+        (name, email, chosen) => {
             let mut issues = Vec::new();
             if name.is_none() {
                 issues.push(Issue::new("/name", "must be 1 to 100 characters"));
@@ -98,7 +110,7 @@ fn new_account(fields: &Fields, invitation: Option<&Invitation>) -> Result<(Stri
             if email.is_none() {
                 issues.push(Issue::new("/email", "must be an email such as ada@acme.example"));
             }
-            issues.extend(password.err().map(|words| Issue::new("/password", words)));
+            issues.extend(chosen.err());
             Err(Problem::invalid_all(issues))
         }
     }
@@ -115,7 +127,7 @@ fn sign_up_view(app: &App, given: Option<&Fields>) -> FormView {
         let email = Input::new("email", "Email", "email", "username").given(&value("email"));
         inputs.push(email.hint("With an invitation, it is the one you were invited by.").optional());
     }
-    inputs.push(Input::new("password", "Password", "password", "new-password").hint("At least 10 characters."));
+    inputs.extend(first_proof::input(app));
     FormView {
         title: "Make an account",
         action: "/sign-up",
@@ -123,6 +135,7 @@ fn sign_up_view(app: &App, given: Option<&Fields>) -> FormView {
         submit: "Make account",
         ways: vec![("/sign-in", "Sign in instead")],
         code_field: Some("invitation"),
+        first_passkey: app.settings.sign_in.methods.passkey,
         ..FormView::default()
     }
 }
@@ -199,7 +212,7 @@ fn forgot_view(given: &str) -> FormView {
 
 /// `GET /reset`: the code stands in the fragment, which no server sees; the page's script takes it over, or a person does.
 pub(super) async fn reset_page(State(app): State<Arc<App>>) -> Response {
-    if is_here(&app) { studio::form(&reset_view("")) } else { studio::error_page(&nothing()) }
+    if is_here(&app) { studio::form(&reset_view("", false)) } else { studio::error_page(&nothing()) }
 }
 
 /// `POST /reset`.
@@ -215,17 +228,25 @@ pub(super) async fn reset(
         Err(problem) => return studio::error_page(&noted(problem, &id.0)),
     };
     match set_password(&app, &fields, &browser(&parts.headers, &sender).address).await {
-        Ok(()) => studio::told(&Told {
+        Ok(withdrawn) => studio::told(&Told {
             title: "Your password is set",
             tone: "good",
-            words: Text::new("Every browser that was signed in as you has been signed out."),
+            words: Text::new(if withdrawn {
+                "Every browser that was signed in as you has been signed out, and your applications and personal keys no \
+                 longer work."
+            } else {
+                "Every browser that was signed in as you has been signed out."
+            }),
             ways: &[("/sign-in", "Sign in")],
         }),
-        Err(problem) => studio::form_refused(reset_view(fields.get("code")), &noted(problem, &id.0)),
+        Err(problem) => {
+            studio::form_refused(reset_view(fields.get("code"), fields.ticked("withdraw")), &noted(problem, &id.0))
+        }
     }
 }
 
-async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<()> {
+/// Sets the password; whether applications and keys were withdrawn with it.
+async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<bool> {
     let gone = || Problem::invalid("/code", "no longer works: ask for a new link");
     let code = fields.get("code").trim();
     let code = code.rsplit_once('#').map_or(code, |(_, code)| code);
@@ -234,21 +255,25 @@ async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<()> {
     let password = Password::chosen(fields.get("password"), person.email.as_deref().unwrap_or_default())
         .map_err(|words| Problem::invalid("/password", words))?;
     let phc = app.identity.hashed(password).await?;
-    let person = app.identity.reset_password(code, phc).await.map_err(|problem| match problem.status() {
+    let withdraw = fields.ticked("withdraw");
+    let person = app.identity.reset_password(code, phc, withdraw).await.map_err(|problem| match problem.status() {
         404 => gone(),
         _ => problem,
     })?;
-    app.mail.password_was_set(&app.public_address(), &person);
-    Ok(())
+    app.mail.password_was_set(&app.public_address(), &person, withdraw);
+    Ok(withdraw)
 }
 
-fn reset_view(code: &str) -> FormView {
+fn reset_view(code: &str, withdraw: bool) -> FormView {
+    let words = "Also withdraw my applications and personal keys: somebody may have had my account";
+    let ask = Input::new("withdraw", words, "checkbox", "off").optional();
     FormView {
         title: "Set a new password",
         action: "/reset",
         inputs: vec![
             Input::new("code", "Code", "text", "off").hint("It stands behind the # of the link you got.").given(code),
             Input::new("password", "New password", "password", "new-password").hint("At least 10 characters."),
+            if withdraw { ask.given("yes") } else { ask },
         ],
         submit: "Set password",
         code_field: Some("code"),

@@ -15,9 +15,9 @@ use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::authentication::from_own_page;
 use crate::http::{RequestId, Sender, body, problems, studio_session};
-use crate::identity::sign_in::passkeys::CHALLENGE_MS;
+use crate::identity::sign_in::passkeys::{CHALLENGE_MS, Passkey};
 use crate::identity::sign_in::throttle::{ADDRESS, Subject};
-use crate::identity::sign_in::webauthn::{Assertion, Party};
+use crate::identity::sign_in::webauthn::{ALGORITHMS, Assertion, Party};
 use crate::operations::noted;
 use crate::studio::Response;
 
@@ -37,6 +37,23 @@ pub(crate) async fn read<T: DeserializeOwned>(app: &App, sent: axum::body::Body)
 /// An answer to a script of ours.
 pub(crate) fn answer(value: &Value) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], value.to_string()).into_response()
+}
+
+/// What an authenticator needs to make a passkey for `user`, who has those of `known` already.
+pub(crate) fn creation(party: &Party, challenge: &str, user: &Value, known: &[Passkey]) -> Value {
+    let kinds = ALGORITHMS.map(|algorithm| json!({ "type": "public-key", "alg": algorithm }));
+    let known: Vec<Value> = known.iter().map(|key| json!({ "type": "public-key", "id": key.id })).collect();
+    json!({
+        "challenge": challenge,
+        "rp": { "id": party.id, "name": "Playmaker" },
+        "user": user,
+        "pubKeyCredParams": kinds,
+        "attestation": "none",
+        "authenticatorSelection":
+            { "residentKey": "required", "requireResidentKey": true, "userVerification": "required" },
+        "excludeCredentials": known,
+        "timeout": CHALLENGE_MS,
+    })
 }
 
 /// `POST /sign-in/passkey/challenge`.
@@ -74,7 +91,7 @@ pub(super) async fn done(
         let party = party(&app)?;
         from_own_page(&app, &parts.headers)?;
         let assertion: Assertion = read(&app, sent).await?;
-        let before = studio_session(&app, &parts.headers).await?.map(|session| session.kept);
+        let before = studio_session(&app, &parts.headers, &sender).await?.map(|session| session.kept);
         let browser = browser(&parts.headers, &sender);
         app.identity.sign_in_with_passkey(&party, &assertion, &browser, before.as_ref()).await
     };

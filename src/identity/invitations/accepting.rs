@@ -18,7 +18,7 @@ const MEMBERS_OF: &str = "SELECT COUNT(*) FROM memberships WHERE org = $1";
 /// How it is known that the address is the person's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// Mail is sent: the account's email must have been verified by it.
+    /// Mail is sent: the account's email must have been proved by one, be it the one that carried the code.
     Verified,
     /// No mail is sent: whoever was given the code is the person of the address.
     Code,
@@ -69,14 +69,12 @@ pub async fn accept(
         return Err(other_address(&invitation.email));
     }
     if person.email_verified_at_ms.is_none() {
-        match proof {
-            Proof::Code => people::verify_email(connection, &person.id, now_ms).await?,
-            Proof::Verified => {
-                let words =
-                    "The email of this account is not verified yet. Follow the link in the mail about it first.";
-                return Err(Problem::forbidden(words).challenge(None));
-            }
+        if !invitation.proves_address(proof) {
+            let words =
+                "The email of this account is not confirmed yet. Settings, Profile sends a link that confirms it.";
+            return Err(Problem::forbidden(words).challenge(None));
         }
+        people::verify_email(connection, &person.id, now_ms).await?;
     }
     room(connection, &invitation.org, &person.id).await?;
     let membership = Membership {

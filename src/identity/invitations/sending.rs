@@ -14,8 +14,8 @@ use crate::store::Connection;
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 const INSERT: &str = "INSERT INTO invitations \
-     (org, id, digest, email, role, playbooks, status, created_at, created_by, expires_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9)";
+     (org, id, digest, email, role, playbooks, status, created_at, created_by, expires_at, mailed) \
+     VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9, $10)";
 const END: &str = "UPDATE invitations SET status = $3 WHERE org = $1 AND id = $2 AND status = 'open'";
 const COUNTS: &str = "SELECT \
      COALESCE(SUM(CASE WHEN status = 'open' AND expires_at > $2 AND email <> $3 THEN 1 ELSE 0 END), 0), \
@@ -41,21 +41,22 @@ pub struct Sent {
 }
 
 impl Identity {
-    /// Invites an address on behalf of who manages the org; an open invitation to the same address ends with it.
+    /// Invites an address on behalf of who manages the org; an open invitation to the same address ends with it. With
+    /// `mailed`, the code goes to the address by mail and to nobody else.
     ///
     /// # Errors
     /// 403 for a role the caller does not manage, 409 `taken` for a member, `invitations_full`, 429 over a hundred a day.
-    pub async fn invite(&self, caller: &Caller, draft: Draft) -> Result<Sent> {
+    pub async fn invite(&self, caller: &Caller, draft: Draft, mailed: bool) -> Result<Sent> {
         let person = caller.person().unwrap_or_default().to_owned();
-        self.send(&caller.org, caller.actor(), Some(person), draft).await
+        self.send(&caller.org, caller.actor(), Some(person), draft, mailed).await
     }
 
     /// The same by the operator's command, for any role.
     pub async fn invite_as_operator(&self, org: &str, draft: Draft) -> Result<Sent> {
-        self.send(org, Actor::operator(), None, draft).await
+        self.send(org, Actor::operator(), None, draft, false).await
     }
 
-    async fn send(&self, org: &str, actor: Actor, by: Option<String>, draft: Draft) -> Result<Sent> {
+    async fn send(&self, org: &str, actor: Actor, by: Option<String>, draft: Draft, mailed: bool) -> Result<Sent> {
         let (id, code, now) = (self.ids.invitation(), self.ids.invitation_code(), self.now_ms());
         let digest = super::digest(&code);
         let invitation = Invitation {
@@ -68,6 +69,7 @@ impl Identity {
             created_at_ms: now,
             created_by: actor.id.clone(),
             expires_at_ms: now + LIFE_MS,
+            mailed,
         };
         let made = self.ledger.commit(
             org,
@@ -176,6 +178,7 @@ async fn insert(connection: &mut Connection, invitation: &Invitation, digest: &s
         .bind(invitation.created_at_ms)
         .bind(&invitation.created_by)
         .bind(invitation.expires_at_ms)
+        .bind(invitation.mailed)
         .execute(c)
         .await
         .map(|_| ()))?;

@@ -261,7 +261,7 @@ impl Identity {
         self.ledger.commit(org, work).await
     }
 
-    fn forget_key(&self, key: &Key) {
+    pub(in crate::identity) fn forget_key(&self, key: &Key) {
         self.forget(Forget::Key(&key.digest));
         if let Some((previous, _)) = &key.previous {
             self.forget(Forget::Key(previous));

@@ -17,6 +17,7 @@ pub use changes::{Change, Draft, Made, Manager, revoke_of_person};
 pub(super) use configured::Configured;
 pub use form::{checksum_ok, entry_json, generate};
 pub(super) use look_up::Found;
+pub(in crate::identity) use stored::of_person;
 pub use stored::{Key, Status};
 pub(super) use used::Used;
 

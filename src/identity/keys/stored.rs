@@ -249,7 +249,7 @@ pub(super) async fn one(connection: &mut Connection, org: &str, id: &str) -> Res
 }
 
 /// A person's own keys in an org that nobody ended, inside a commit.
-pub(super) async fn of_person(connection: &mut Connection, org: &str, person: &str) -> Result<Vec<Key>> {
+pub(in crate::identity) async fn of_person(connection: &mut Connection, org: &str, person: &str) -> Result<Vec<Key>> {
     let rows: Vec<Stored> = on_connection!(connection, c => sqlx::query_as(OF_PERSON)
         .bind(org).bind(person).fetch_all(c).await)?;
     rows.into_iter().map(Key::try_from).collect()

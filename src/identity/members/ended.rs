@@ -3,13 +3,13 @@
 
 use crate::error::Result;
 use crate::identity::keys;
-use crate::identity::oauth::grants::revoke_grants_in;
+use crate::identity::oauth::grants::{Because, revoke_grants_in};
 use crate::ledger::{Actor, Event};
 use crate::store::Connection;
 
 /// When the last access token of a grant that is revoked now has ended, whatever the server's setting: an hour and the
 /// skew of clocks.
-const TOKENS_END_MS: i64 = 61 * 60 * 1_000;
+pub const TOKENS_END_MS: i64 = 61 * 60 * 1_000;
 
 /// Ends what a person held in an org, inside the commit that ends the membership; the events say what ended. Each kind of
 /// thing a membership carries, such as a person's own keys and the grants they gave, has its line here.
@@ -21,6 +21,7 @@ pub async fn on_membership_ended(
     actor: &Actor,
 ) -> Result<Vec<Event>> {
     let mut events = keys::revoke_of_person(connection, org, person, now_ms, actor, "membership_ended").await?;
-    events.extend(revoke_grants_in(connection, org, person, actor, now_ms, now_ms + TOKENS_END_MS).await?);
+    let span = (now_ms, now_ms + TOKENS_END_MS);
+    events.extend(revoke_grants_in(connection, org, person, actor, Because::PersonLeft, span).await?);
     Ok(events)
 }

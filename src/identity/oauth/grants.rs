@@ -136,6 +136,8 @@ pub enum Because {
     CodeReused,
     /// The person belongs to the org no more, or their account ended.
     PersonLeft,
+    /// The person set a new password and had it withdrawn.
+    PasswordReset,
     /// The person signed out everywhere.
     SignedOut,
     /// The client was deleted.
@@ -152,6 +154,7 @@ impl Because {
             Self::RefreshReused => "refresh_reused",
             Self::CodeReused => "code_reused",
             Self::PersonLeft => "person_left",
+            Self::PasswordReset => "password_reset",
             Self::SignedOut => "signed_out",
             Self::ClientDeleted => "client_deleted",
             Self::TooMany => "too_many",
@@ -261,14 +264,14 @@ pub async fn revoke_grants_in(
     org: &str,
     person: &str,
     actor: &Actor,
-    now: i64,
-    until: i64,
+    because: Because,
+    (now, until): (i64, i64),
 ) -> Result<Vec<Event>> {
     let rows = on_connection!(connection, c => sqlx::query_as::<_, Row>(OF_PERSON_IN)
         .bind(org).bind(person).bind(now).fetch_all(c).await)?;
     let mut events = Vec::new();
     for row in rows {
-        events.extend(revoke(connection, &Grant::try_from(row)?, actor, Because::PersonLeft, now, until).await?);
+        events.extend(revoke(connection, &Grant::try_from(row)?, actor, because, now, until).await?);
     }
     Ok(events)
 }

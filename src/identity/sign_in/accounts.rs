@@ -1,16 +1,21 @@
 //! Signing in with a password, making an account, and setting another password (`identity.md` 8.2 and 8.4).
 
+use std::sync::Arc;
+
 use serde_json::json;
 
-use super::codes::{self, Kind};
+use super::first_proof::FirstProof;
 use super::passwords::{self, Password};
 use super::sessions::{self, Browser, Method, Opened, Session};
-use super::throttle::{self, MAIL_ACCOUNT, MAIL_ADDRESS, Subject};
+use super::throttle::{self, Subject};
 use super::{SERVER, actor};
 use crate::digest::sha256_hex;
 use crate::error::{Problem, Reason, Result};
+use crate::identity::invitations::Invitation;
+use crate::identity::invitations::accepting::{Proof, accept};
 use crate::identity::{Changed, Identity, Person, people};
-use crate::ledger::{self, Actor, Event};
+use crate::ledger::{self, Actor, Event, Origin};
+use crate::store::Connection;
 
 /// Somebody at the page of sign-in.
 pub struct Attempt<'a> {
@@ -24,6 +29,16 @@ pub struct Attempt<'a> {
     pub device: Option<&'a str>,
     /// Whether the browser keeps the session after it was closed.
     pub remembered: bool,
+}
+
+/// An account about to be made.
+pub struct Account {
+    /// The name.
+    pub name: String,
+    /// The email, as [`people::email`] gives it.
+    pub email: String,
+    /// What proves the person.
+    pub proof: FirstProof,
 }
 
 /// 422: one answer for an unknown email and a wrong password.
@@ -107,103 +122,61 @@ impl Identity {
         self.ledger.commit(SERVER, work).await
     }
 
-    /// Makes an account; `verified` when whoever made it showed that the email is theirs.
+    /// Makes an account for somebody who came by themselves; their email is not verified yet.
     ///
     /// # Errors
     /// 409 kind `taken` when the email has an account.
-    pub async fn sign_up(&self, name: &str, email: &str, phc: Option<String>, verified: bool) -> Result<Person> {
-        let now = self.clock.now_ms();
-        let person = Person {
-            id: self.ids.person(),
-            name: name.to_owned(),
-            email: Some(email.to_owned()),
-            email_verified_at_ms: verified.then_some(now),
-            status: people::Status::Active,
-            created_at_ms: now,
-            refreshed_at_ms: now,
-        };
+    pub async fn sign_up(&self, account: Account) -> Result<Person> {
+        let person = self.new_person(&account, None);
         let made = person.clone();
-        let work: crate::store::Work<()> = Box::new(move |connection| {
-            Box::pin(async move {
-                let email = made.email.as_deref().unwrap_or_default();
-                if people::of_email(connection, email).await?.is_some() {
-                    return Err(Problem::conflict("taken", "This email has an account already: sign in instead."));
-                }
-                people::insert(connection, &made).await?;
-                if let Some(phc) = &phc {
-                    passwords::put(connection, &made.id, phc, now).await?;
-                }
-                Ok(())
-            })
-        });
+        let work: crate::store::Work<()> =
+            Box::new(move |connection| Box::pin(async move { make(connection, &made, &account.proof).await }));
         self.ledger.store().housekeeping(SERVER, "an account is told by its first sign-in", work).await?;
         self.forget(Changed::Person(&person.id));
         Ok(person)
     }
 
-    /// A code that lets the person of `email` set a password, asked for from `address`; none where nobody has that email,
-    /// which the page does not tell.
-    pub async fn ask_for_reset(&self, email: &str, address: &str) -> Result<Option<(Person, String)>> {
-        self.count_in(vec![
-            (Subject::of("mail-address", address), MAIL_ADDRESS),
-            (Subject::of("mail", email), MAIL_ACCOUNT),
-        ])
-        .await?;
-        let Some(person) = self.person_of_email(email).await?.filter(Person::is_active) else { return Ok(None) };
-        let code = self.reset_code(&person).await?;
-        Ok(Some((person, code)))
-    }
-
-    /// A code that lets a person set a password; the last one counts.
-    pub async fn reset_code(&self, person: &Person) -> Result<String> {
-        let (code, now) = (codes::for_link(&self.ids), self.clock.now_ms());
-        let (kept, id) = (code.clone(), person.id.clone());
-        let work: crate::store::Work<()> = Box::new(move |connection| {
-            Box::pin(async move { codes::issue(connection, Kind::Reset, &kept, Some(&id), None, now).await })
-        });
-        self.ledger.store().housekeeping(SERVER, "a code is told once it was used", work).await?;
-        Ok(code)
-    }
-
-    /// Whose password a code of a reset sets; none for one that no longer counts.
-    pub async fn person_of_reset(&self, code: &str) -> Result<Option<Person>> {
-        let (code, now) = (code.to_owned(), self.clock.now_ms());
-        let work: crate::store::Work<Option<String>> = Box::new(move |connection| {
-            Box::pin(
-                async move { Ok(codes::find(connection, Kind::Reset, &code, now).await?.and_then(|code| code.person)) },
-            )
-        });
-        let person = self.ledger.store().housekeeping(SERVER, "a code is looked at", work).await?;
-        match person {
-            Some(person) => Ok(self.person(&person).await?.filter(Person::is_active)),
-            None => Ok(None),
-        }
-    }
-
-    /// Sets a password with the code of a reset, which is spent; ends every session of the person.
+    /// Makes an account for somebody who was invited, and lets them into the org, both or neither; the code of the
+    /// invitation proves their email where it can. They act through a request of `origin`.
     ///
     /// # Errors
-    /// 404 when the code no longer counts.
-    pub async fn reset_password(&self, code: &str, phc: String) -> Result<Person> {
-        let gone = || Problem::not_found("This link no longer works. Ask for a new one.");
-        let person = self.person_of_reset(code).await?.ok_or_else(gone)?;
-        let (code, now, who) = (code.to_owned(), self.clock.now_ms(), person.clone());
-        let email = person.email.clone().unwrap_or_default();
+    /// 409 kind `taken` when the email has an account, and as [`Identity::accept_invitation`].
+    pub async fn sign_up_invited(
+        &self,
+        account: Account,
+        invitation: Invitation,
+        proof: Proof,
+        origin: Arc<Origin>,
+    ) -> Result<Person> {
+        let now = self.clock.now_ms();
+        let person = self.new_person(&account, invitation.proves_address(proof).then_some(now));
+        let (made, org) = (person.clone(), invitation.org.clone());
+        let who = actor(&person).from(origin);
+        // In the org's own commit, which the server's book has no event in.
         let work: ledger::Work<()> = Box::new(move |connection| {
             Box::pin(async move {
-                if !codes::spend(connection, Kind::Reset, &code, now).await? {
-                    return Err(gone());
-                }
-                passwords::put(connection, &who.id, &phc, now).await?;
-                throttle::clear(connection, &Subject::of("account", &email)).await?;
-                let ended = sessions::end_all(connection, &who.id, None).await?;
-                let stream = format!("people/{}", who.id);
-                let data = json!({ "sessions": ended });
-                Ok(ledger::Changed::by((), Event::audit(stream, "password_reset", actor(&who), data)))
+                make(connection, &made, &account.proof).await?;
+                let (_, joined) = accept(connection, &invitation, &made, who, proof, now).await?;
+                Ok(ledger::Changed::by((), joined))
             })
         });
-        self.ledger.commit(SERVER, work).await?;
+        self.ledger.commit(&org, work).await?;
+        self.forget(Changed::Person(&person.id));
+        self.forget(Changed::Membership(&org, &person.id));
         Ok(person)
+    }
+
+    fn new_person(&self, account: &Account, verified_at_ms: Option<i64>) -> Person {
+        let now = self.clock.now_ms();
+        Person {
+            id: account.proof.person().map_or_else(|| self.ids.person(), str::to_owned),
+            name: account.name.clone(),
+            email: Some(account.email.clone()),
+            email_verified_at_ms: verified_at_ms,
+            status: people::Status::Active,
+            created_at_ms: now,
+            refreshed_at_ms: now,
+        }
     }
 
     /// Sets another password for a person in `session`, which gets a new id; their other sessions end.
@@ -224,4 +197,9 @@ impl Identity {
         self.ledger.commit(SERVER, work).await?;
         Ok(opened)
     }
+}
+
+async fn make(connection: &mut Connection, person: &Person, proof: &FirstProof) -> Result<()> {
+    people::insert(connection, person).await?;
+    proof.keep(connection, &person.id, person.created_at_ms).await
 }

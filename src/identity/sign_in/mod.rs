@@ -5,9 +5,12 @@
 
 pub mod accounts;
 pub mod codes;
+pub mod emails;
+pub mod first_proof;
 pub mod mail;
 pub mod passkeys;
 pub mod passwords;
+mod resets;
 pub mod sessions;
 pub mod set_up;
 pub mod throttle;

@@ -25,7 +25,7 @@ const ENTER: &str = "passkey_sign_in";
 const OF_PERSON: &str = "SELECT id, person, name, public_key, counter, created_at, last_used_at FROM passkeys \
      WHERE person = $1 ORDER BY created_at, id LIMIT 10";
 const ONE: &str = "SELECT id, person, name, public_key, counter, created_at, last_used_at FROM passkeys WHERE id = $1";
-const INSERT: &str = "INSERT INTO passkeys (id, person, name, public_key, counter, created_at) \
+pub(super) const INSERT: &str = "INSERT INTO passkeys (id, person, name, public_key, counter, created_at) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
 const COUNT: &str = "SELECT COUNT(*) FROM passkeys WHERE person = $1";
 const USED: &str = "UPDATE passkeys SET counter = $2, last_used_at = $3 WHERE id = $1 AND (counter < $2 OR $2 = 0)";

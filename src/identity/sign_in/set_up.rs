@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::codes::{self, Kind};
-use super::{passwords, sessions};
+use super::first_proof::FirstProof;
+use super::sessions;
 use super::throttle::{SET_UP, Subject};
 use super::{SERVER, actor};
 use crate::error::{Problem, Result};
@@ -24,8 +25,8 @@ pub struct FirstPerson {
     pub org: String,
     /// Its name.
     pub org_name: String,
-    /// The hash of their password, where they set one.
-    pub phc: Option<String>,
+    /// What proves them, where they gave it.
+    pub proof: Option<FirstProof>,
 }
 
 /// What became of a code.
@@ -178,8 +179,9 @@ impl Identity {
 
     fn first_person(&self, first: &FirstPerson) -> Person {
         let now = self.clock.now_ms();
+        let given = first.proof.as_ref().and_then(FirstProof::person);
         Person {
-            id: self.ids.person(),
+            id: given.map_or_else(|| self.ids.person(), str::to_owned),
             name: first.name.clone(),
             email: Some(first.email.clone()),
             email_verified_at_ms: Some(now),
@@ -197,8 +199,8 @@ pub fn over() -> Problem {
 
 async fn write(connection: &mut Connection, person: &Person, first: &FirstPerson, now: i64) -> Result<()> {
     people::insert(connection, person).await?;
-    if let Some(phc) = &first.phc {
-        passwords::put(connection, &person.id, phc, now).await?;
+    if let Some(proof) = &first.proof {
+        proof.keep(connection, &person.id, now).await?;
     }
     own(connection, person, first, now).await
 }

@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{View, link, proof};
+use super::{View, link};
 use crate::error::{Problem, Result};
-use crate::identity::invitations::accepting::Proof;
 use crate::identity::invitations::sending::Draft;
 use crate::identity::{Permission, Playbooks, Role, people};
 use crate::operations::members::Reach;
@@ -44,7 +43,7 @@ impl Operation for InviteMember {
         name: "invite_member",
         title: "Invite a member",
         description: "Makes an invitation to the org for one address, good for seven days and once. Inviting an address again \
-            ends the invitation it had. Without mail the answer holds the link to give the person, this once.",
+            ends the invitation it had. A mail brings its link; where the server sends none, the answer holds it, this once.",
         scope: Scope::Org,
         method: Method::Post,
         path: "/invitations",
@@ -66,9 +65,15 @@ impl Operation for InviteMember {
             return Err(Problem::invalid("/playbooks", words));
         }
         let app = &context.app;
-        let sent = app.identity.invite(&context.caller, Draft { email, role: input.role, playbooks }).await?;
-        let told = proof(app) == Proof::Code;
-        Ok(Output { invitation: View::from(&sent.invitation), link: told.then(|| link(app, sent.code.expose())) })
+        let mailed = app.mail.is_on();
+        let draft = Draft { email, role: input.role, playbooks };
+        let sent = app.identity.invite(&context.caller, draft, mailed).await?;
+        let address = link(app, sent.code.expose());
+        if mailed {
+            let org = app.identity.org(context.org()).await?.map_or_else(|| context.org().to_owned(), |org| org.name);
+            app.mail.invitation(&sent.invitation.email, context.caller.name(), &org, &address);
+        }
+        Ok(Output { invitation: View::from(&sent.invitation), link: (!mailed).then_some(address) })
     }
 
     fn summary(_: &Context, output: &Output) -> String {

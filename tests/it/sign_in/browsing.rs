@@ -1,5 +1,7 @@
 //! The pages in a real browser: with and without script, with a passkey, at a desk and on a telephone.
 
+use playmaker::identity::Role;
+use playmaker::identity::invitations::sending::Draft;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 
@@ -7,6 +9,7 @@ use super::tab::PASSWORD;
 use crate::support::app::TestApp;
 use crate::support::browser::{Browser, Scheme, Screen};
 use crate::support::eventually;
+use crate::support::post::Post;
 
 async fn fills(browser: &Browser, fields: &[(&str, &str)]) {
     for (name, value) in fields {
@@ -72,12 +75,7 @@ async fn a_passkey_is_added_and_signs_in_alone() {
     let server = TestApp::signing_in().await;
     let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
     set_up(&browser, &server).await;
-    cdp(&browser, "WebAuthn.enable", json!({})).await;
-    let options = json!({
-        "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
-        "isUserVerified": true, "automaticPresenceSimulation": true,
-    });
-    cdp(&browser, "WebAuthn.addVirtualAuthenticator", json!({ "options": options })).await;
+    authenticator(&browser).await;
     browser.visit(&format!("{}/settings/security", server.origin())).await;
     presses(&browser, "[data-add-passkey]").await;
     reads(&browser, "not used yet").await;
@@ -91,6 +89,52 @@ async fn a_passkey_is_added_and_signs_in_alone() {
     assert_eq!(server.audit("").await.last().unwrap().data["method"], "passkey");
     presses(&browser, "form[action$=remove] button").await;
     reads(&browser, "None yet").await;
+    assert!(browser.complaints().await.is_empty());
+    browser.close().await;
+}
+
+async fn authenticator(browser: &Browser) {
+    cdp(browser, "WebAuthn.enable", json!({})).await;
+    let options = json!({
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+        "isUserVerified": true, "automaticPresenceSimulation": true,
+    });
+    cdp(browser, "WebAuthn.addVirtualAuthenticator", json!({ "options": options })).await;
+}
+
+/// Nobody needs a password: the first person and whoever is invited begin with a passkey.
+#[tokio::test]
+async fn an_account_begins_with_a_passkey() {
+    let server = TestApp::signing_in_with(&[("SIGN_IN_METHODS", "passkey")]).await;
+    let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
+    authenticator(&browser).await;
+    let code = server.app.identity.set_up_code(true).await.unwrap().unwrap();
+    browser.visit(&format!("{}/setup", server.origin())).await;
+    let fields = [("name", "Ada Lovelace"), ("email", "ada@acme.test"), ("org", "acme"), ("org_name", "Acme")];
+    fills(&browser, &[("code", code.as_str())]).await;
+    fills(&browser, &fields).await;
+    browser.picture("setup-passkey-desktop").await;
+    presses(&browser, "[data-first-passkey]").await;
+    reads(&browser, "Your orgs").await;
+    let row = server.audit("").await.pop().unwrap();
+    assert_eq!((row.kind.as_str(), &row.data["method"]), ("sign_in", &json!("passkey")));
+    browser.driver().delete_all_cookies().await.unwrap();
+    browser.visit(&format!("{}/settings/security", server.origin())).await;
+    presses(&browser, "[data-passkey]").await;
+    reads(&browser, "This device").await;
+
+    let draft =
+        Draft { email: "grace@acme.test".into(), role: Role::Member, playbooks: playmaker::identity::Playbooks::All };
+    let code = server.app.identity.invite_as_operator("acme", draft).await.unwrap().code;
+    browser.driver().delete_all_cookies().await.unwrap();
+    browser.visit(&format!("{}/sign-up#{}", server.origin(), code.expose())).await;
+    // What the page would refuse is not asked of the authenticator.
+    presses(&browser, "[data-first-passkey]").await;
+    fills(&browser, &[("name", "Grace Hopper")]).await;
+    presses(&browser, "[data-first-passkey]").await;
+    reads(&browser, "Grace Hopper").await;
+    let grace = server.app.identity.person_of_email("grace@acme.test").await.unwrap().unwrap();
+    assert_eq!(server.app.identity.passkeys_of(&grace.id).await.unwrap().len(), 1);
     assert!(browser.complaints().await.is_empty());
     browser.close().await;
 }
@@ -112,7 +156,8 @@ async fn a_link_of_a_reset_fills_its_code_in_and_leaves_the_address_bar() {
 
 #[tokio::test]
 async fn the_pages_are_seen_in_each_size_and_scheme() {
-    let server = TestApp::signing_in().await;
+    let post = Post::open().await;
+    let server = TestApp::signing_in_with(&post.settings(&[("SIGN_UP", "open")])).await;
     let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
     browser.visit(&format!("{}/setup", server.origin())).await;
     browser.picture("setup-desktop-light").await;
@@ -120,9 +165,15 @@ async fn the_pages_are_seen_in_each_size_and_scheme() {
     browser.prefer(Scheme::Dark).await;
     browser.picture("setup-phone-dark").await;
     set_up(&browser, &server).await;
-    for (name, path) in
-        [("home", "/"), ("profile", "/settings/profile"), ("sessions", "/settings/sessions"), ("again", "/sign-in")]
-    {
+    for (name, path) in [
+        ("home", "/"),
+        ("profile", "/settings/profile"),
+        ("sessions", "/settings/sessions"),
+        ("again", "/sign-in"),
+        ("reset", "/reset"),
+        ("sign-up", "/sign-up"),
+        ("email", "/settings/profile/email"),
+    ] {
         browser.visit(&format!("{}{path}", server.origin())).await;
         if name == "home" {
             presses(&browser, ".menu summary").await;

@@ -1,16 +1,15 @@
 //! What the operator does by a command: the first person without a page, stopping an account, a link for a password
 //! (`identity.md` 1.2 and 8.4); and the mail that goes out where there is a server for it.
 
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use super::tab::{PASSWORD, Tab, after};
 use crate::support::app::{FIRST_KEY, TestApp};
 use crate::support::eventually;
+use crate::support::post::{self, Post};
 
 /// Runs a command on the database of `server`; its words on stdout, or the line that says why not.
-async fn runs(server: &TestApp, arguments: &[&str]) -> Result<String, String> {
+pub async fn runs(server: &TestApp, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_playmaker"));
     command.args(arguments).env_clear().env("DATABASE_URL", server.database().url());
     command.env("SECRETS_KEYS", FIRST_KEY).env("PUBLIC_URL", server.app.public_address());
@@ -44,44 +43,17 @@ async fn a_command_makes_the_first_person_and_recovers_a_server_without_owners()
     assert!(runs(&server, &["person", "reset", "--email", "eve@acme.test"]).await.is_err());
 }
 
-/// Takes one mail and gives its text.
-async fn takes_mail(listener: TcpListener) -> String {
-    let (mut stream, _) = listener.accept().await.unwrap();
-    let (reader, mut writer) = stream.split();
-    let mut lines = BufReader::new(reader).lines();
-    writer.write_all(b"220 here\r\n").await.unwrap();
-    let (mut text, mut inside) = (String::new(), false);
-    while let Some(line) = lines.next_line().await.unwrap() {
-        if inside && line != "." {
-            text.push_str(&line);
-            text.push('\n');
-            continue;
-        }
-        let done = inside;
-        inside = line == "DATA";
-        writer.write_all(if inside { b"354 go on\r\n" } else { b"250 good\r\n" }).await.unwrap();
-        if done {
-            break;
-        }
-    }
-    text
-}
-
 #[tokio::test]
 async fn mail_brings_the_link_and_the_page_tells_nobody_who_has_an_account() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("smtp://{}", listener.local_addr().unwrap());
-    let settings = [("SMTP_URL", address.as_str()), ("MAIL_FROM", "Playmaker <studio@acme.test>")];
-    let (server, _) = TestApp::set_up_by_ada(&settings).await;
-    let mail = tokio::spawn(takes_mail(listener));
+    let mut post = Post::open().await;
+    let (server, _) = TestApp::set_up_by_ada(&post.settings(&[])).await;
     let tab = Tab::of(&server);
     let nobody = tab.send("/forgot", &[("email", "eve@acme.test")]).await;
     let asked = tab.send("/forgot", &[("email", "ada@acme.test")]).await;
     assert_eq!((asked.status, &asked.text), (200, &nobody.text));
-    let mail = mail.await.unwrap();
+    let mail = post.next().await;
     assert!(mail.contains("To: ada@acme.test") && mail.contains("Subject: Set a new password"), "{mail}");
-    let mail = mail.replace("=\n", "");
-    let code: String = mail.split_once("/reset#").unwrap().1.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let code = post::code(&mail);
     let set = eventually("the link works", async || {
         let answer = tab.send("/reset", &[("code", &code), ("password", "seven herons over the weir")]).await;
         (answer.status == 200).then_some(answer)

@@ -1,7 +1,11 @@
 //! A person looks after their account: name, password, sessions; and a password that was forgotten (`identity.md` 8.4).
 
+use serde_json::json;
+
 use super::tab::{PASSWORD, Tab};
 use crate::support::app::TestApp;
+use crate::support::people::Caller;
+use crate::support::post::Post;
 
 const ADA: &str = "ada@acme.test";
 const NEXT: &str = "seven herons over the weir";
@@ -28,6 +32,44 @@ async fn a_link_sets_a_password_once_and_signs_everybody_out() {
     server.clock.advance_ms(30 * 60_000);
     assert_eq!(sets(&late).await.status, 422);
     assert!(server.audit("").await.iter().any(|row| row.kind == "password_reset"));
+}
+
+/// Whoever fears that somebody else had their account ends everything that acts for it with the same form.
+#[tokio::test]
+async fn a_reset_withdraws_applications_and_personal_keys_where_that_is_asked() {
+    let mut post = Post::open().await;
+    let (server, tab) = TestApp::set_up_by_ada(&post.settings(&[])).await;
+    let identity = &server.app.identity;
+    let ada = identity.person_of_email(ADA).await.unwrap().unwrap();
+    let visitor = server.visitor(&ada.id, &tab.cookie("playmaker").unwrap()).await;
+    let key = async |name: &str, personal: bool| {
+        let asked = json!({ "name": name, "permissions": ["org:read"], "personal": personal });
+        let made = visitor.post("/v1/orgs/acme/keys", &asked).await.done(201);
+        server.anyone().with("authorization", &format!("Bearer {}", made["key"].as_str().unwrap()))
+    };
+    let (own, of_the_org) = (key("own", true).await, key("org", false).await);
+    let opens = async |key: &Caller| key.get("/v1/me").await.status;
+    let elsewhere = Tab::of(&server);
+    assert!(elsewhere.get("/reset").await.text.contains("withdraw my applications"));
+    let sets = async |more: &[(&str, &str)]| {
+        let code = identity.reset_code(&ada).await.unwrap();
+        let fields = [&[("code", code.as_str()), ("password", NEXT)], more].concat();
+        elsewhere.send("/reset", &fields).await
+    };
+    let kept = sets(&[]).await;
+    assert!(kept.status == 200 && !post.next().await.contains("withdrawn"), "{}", kept.text);
+    assert_eq!((opens(&own).await, opens(&of_the_org).await), (200, 200));
+    let withdrawn = sets(&[("withdraw", "yes")]).await;
+    assert!(withdrawn.text.contains("personal keys no longer work"), "{}", withdrawn.text);
+    assert_eq!((opens(&own).await, opens(&of_the_org).await), (401, 200));
+    assert!(post.next().await.contains("keys were withdrawn"));
+    let told = server.audit("").await.pop().unwrap();
+    assert_eq!(
+        (told.kind.as_str(), &told.data["keys"], &told.data["grants"]),
+        ("password_reset", &json!(1), &json!(0))
+    );
+    let ended = server.audit("acme").await.pop().unwrap();
+    assert_eq!((ended.kind.as_str(), &ended.data["cause"]), ("key_revoked", &json!("password_reset")));
 }
 
 #[tokio::test]

@@ -58,7 +58,8 @@ impl TestApp {
         let secure = self.app.public_address().starts_with("https://");
         let cookie = format!("{}playmaker={session}", if secure { "__Host-" } else { "" });
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::from_str(&cookie).unwrap())]);
-        let session = http::studio_session(&self.app, &headers).await.unwrap().expect("the session lives");
+        let sender = http::Sender::of(&::http::Extensions::new());
+        let session = http::studio_session(&self.app, &headers, &sender).await.unwrap().expect("the session lives");
         let browser = self.anyone().with("cookie", &cookie).with("origin", &self.app.public_address());
         let browser = browser.with("x-playmaker-csrf", &session.csrf);
         Visitor { id: person.to_owned(), cookie, csrf: session.csrf, browser }
