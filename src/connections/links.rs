@@ -20,11 +20,13 @@ pub(super) const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1_000;
 
 const INSERT: &str = "INSERT INTO connection_links (org, digest, connection, person, expires_at, state, refused) \
      VALUES ($1, $2, $3, $4, $5, 'open', 0)";
-const FIND: &str = "SELECT connection, person, expires_at, state, refused, last_error FROM connection_links \
+const FIND: &str = "SELECT connection, person, expires_at, state, refused, last_error, refused_to FROM connection_links \
      WHERE org = $1 AND digest = $2";
 const ORG_OF: &str = "SELECT org FROM connection_links WHERE digest = $1";
 const END: &str =
     "UPDATE connection_links SET state = $3 WHERE org = $1 AND connection = $2 AND state IN ('open', 'expired')";
+const REFUSED_TO: &str = "UPDATE connection_links SET refused_to = $3 \
+     WHERE org = $1 AND digest = $2 AND COALESCE(refused_to, '') <> $3";
 const EXPIRE: &str = "UPDATE connection_links SET state = 'expired' WHERE org = $1 AND digest = $2 AND state = 'open'";
 const RESERVE: &str = "UPDATE connection_links SET refused = refused + 1 \
      WHERE org = $1 AND digest = $2 AND state = 'open' AND refused < $3";
@@ -48,6 +50,8 @@ pub struct Link {
     pub refused: i64,
     /// Code of the last attempt that failed.
     pub last_error: Option<String>,
+    /// The caller id of who opened it last although it is for somebody else.
+    pub refused_to: Option<String>,
 }
 
 /// A link with its connection.
@@ -86,6 +90,7 @@ impl Link {
             state: "open".into(),
             refused: 0,
             last_error: None,
+            refused_to: None,
         }
     }
 }
@@ -179,6 +184,31 @@ impl Connections {
                         }
                         let facts = json!({ "stage": "verification", "code": failed.code() });
                         Ok(Changed::by((), event(&id, "connection_attempt_failed", actor, facts)))
+                    })
+                }),
+            )
+            .await
+    }
+
+    /// Tells that somebody opened a link that is for another person; of each such person once, however often they look.
+    pub async fn opened_by_another(&self, org: &str, link: &str, found: &Link, who: Actor) -> Result<()> {
+        if found.refused_to.as_deref() == Some(&who.id) {
+            return Ok(());
+        }
+        let (org_name, digest, id) = (org.to_owned(), digest(link), found.connection.clone());
+        self.ledger
+            .commit(
+                org,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        let changed = on_connection!(connection, c => sqlx::query(REFUSED_TO)
+                            .bind(&org_name).bind(&digest).bind(&who.id)
+                            .execute(c).await.map(|done| done.rows_affected()))?;
+                        if changed == 0 {
+                            return Ok(Changed::nothing(()));
+                        }
+                        let facts = json!({ "opened_by": who.id });
+                        Ok(Changed::by((), event(&id, "connection_link_refused", who, facts)))
                     })
                 }),
             )

@@ -109,12 +109,23 @@ pub struct Session {
 }
 
 /// The session of the browser that sent `headers`, where people sign in and one did.
-pub async fn studio_session(app: &App, headers: &HeaderMap) -> Result<Option<Session>, Problem> {
+///
+/// A cookie that is no good counts as any failed credential. Where an address had too many, one that was not good before is
+/// not looked up: its browser is taken for one without, so that somebody with an old cookie can still sign in.
+pub async fn studio_session(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Option<Session>, Problem> {
     if !app.access.signs_in() {
         return Ok(None);
     }
     let Some(id) = Cookie::Session.read(app, headers) else { return Ok(None) };
-    let Some(kept) = app.identity.session(id).await? else { return Ok(None) };
+    if app.limits.before_look_up(sender.address, id).is_err() {
+        return Ok(None);
+    }
+    let Some(kept) = app.identity.session(id).await? else {
+        app.limits.failed(sender.address);
+        sender.set_spent();
+        return Ok(None);
+    };
+    app.limits.good(id);
     Ok(Some(Session {
         csrf: csrf::token(app, &kept.digest, "")?,
         person: kept.person.clone(),
@@ -132,7 +143,7 @@ pub(super) async fn api_caller(
     sender: &Sender,
 ) -> Result<Arc<Caller>, Problem> {
     if !parts.headers.contains_key(AUTHORIZATION)
-        && let Some(session) = studio_session(app, &parts.headers).await?
+        && let Some(session) = studio_session(app, &parts.headers, sender).await?
     {
         sender.set_known();
         if is_command(&parts.method) {
@@ -175,6 +186,11 @@ pub(super) struct AtLink {
 }
 
 impl AtLink {
+    /// Counts that the page is read (`connections.md` 17).
+    pub(super) fn reads(&self, app: &App) -> Result<(), Problem> {
+        app.limits.read_link(&self.session)
+    }
+
     /// Refuses a command that does not carry the token of its session and link.
     pub(super) fn check(&self, app: &App, link: &str, given: &str) -> Result<(), Problem> {
         if csrf::fits(app, &self.session, link, given)? {
@@ -192,6 +208,8 @@ pub(super) async fn at_link(app: &App, parts: &Parts, link: &str, sender: &Sende
     if is_command(&parts.method) {
         same_origin(app, &parts.headers)?;
         at.check(app, link, given_csrf(&parts.headers))?;
+    } else {
+        at.reads(app)?;
     }
     Ok(at)
 }
@@ -206,7 +224,7 @@ pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: 
         let session = csrf::LOCAL.to_owned();
         return Ok(AtLink { caller, csrf: csrf::token(app, &session, link)?, session });
     }
-    let session = studio_session(app, headers).await?.ok_or_else(not_signed_in)?;
+    let session = studio_session(app, headers, sender).await?.ok_or_else(not_signed_in)?;
     sender.set_known();
     let org = app.connections.org_of_link(link).await?.unwrap_or_default();
     let mut caller = person_in(app, &session, Some(&org)).await?;

@@ -1,6 +1,6 @@
 //! The cookies of Studio (RFC 6265): how they are named, set and read (`identity.md` 8.3).
 
-use http::header::COOKIE;
+use http::header::{COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 
 use crate::app::App;
@@ -53,6 +53,17 @@ impl Cookie {
         let age = age_s.map(|age| format!("; Max-Age={age}")).unwrap_or_default();
         let text = format!("{}={value}{secure}; HttpOnly; SameSite=Lax; Path=/{age}", self.name(app));
         HeaderValue::from_str(&text).ok()
+    }
+
+    /// Has the browser forget it, unless the answer sets it anew.
+    pub(super) fn forget<B>(self, app: &App, response: &mut http::Response<B>) {
+        let start = format!("{}=", self.name(app));
+        let is_it = |line: &HeaderValue| line.as_bytes().starts_with(start.as_bytes());
+        if !response.headers().get_all(SET_COOKIE).iter().any(is_it)
+            && let Some(line) = self.clear(app)
+        {
+            response.headers_mut().append(SET_COOKIE, line);
+        }
     }
 
     /// The header that takes it away.

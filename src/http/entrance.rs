@@ -14,6 +14,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::cookies::Cookie;
 use super::{Sender, challenge, framing, problems, unread};
 use crate::app::App;
 use crate::error::{Problem, Reason};
@@ -48,7 +49,11 @@ pub(super) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
                 let sender = Sender::new(&app, request.headers(), request.extensions());
                 request.extensions_mut().insert(RequestId(id.clone()));
                 request.extensions_mut().insert(sender.clone());
-                limited(&app, &sender, request, next, &id).await
+                let mut response = limited(&app, &sender, request, next, &id).await;
+                if sender.is_spent() {
+                    Cookie::Session.forget(&app, &mut response);
+                }
+                response
             }
         }
     };

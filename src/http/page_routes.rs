@@ -43,14 +43,19 @@ async fn asset(Path(name): Path<String>) -> Response {
 }
 
 /// `GET /` for a browser; for anything else it is a path like any unknown one.
-async fn home(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>, headers: HeaderMap) -> Response {
+async fn home(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
+    headers: HeaderMap,
+) -> Response {
     let wants_html =
         headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains("text/html"));
     if !wants_html {
         return unknown().await;
     }
     let shown = async {
-        let frame = match studio_session(&app, &headers).await? {
+        let frame = match studio_session(&app, &headers, &sender).await? {
             Some(session) => Some(frame(&app, &session, None).await?),
             None => None,
         };
@@ -123,6 +128,7 @@ async fn link_page(
             return Ok(LinkView::Unknown);
         }
         let at = opening(&app, &headers, &link, &sender).await?;
+        at.reads(&app)?;
         view(&app, &at, &link).await
     };
     let view = shown.await;

@@ -15,6 +15,7 @@ pub struct Sender {
     /// The address that limits count by.
     pub address: IpAddr,
     known: Arc<AtomicBool>,
+    spent: Arc<AtomicBool>,
 }
 
 impl Sender {
@@ -22,12 +23,13 @@ impl Sender {
     pub(super) fn new(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Self {
         // Without a connection, as in a test of the router alone, all senders are one.
         let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
-        Self { address: app.limits.client(peer, headers), known: Arc::default() }
+        Self { address: app.limits.client(peer, headers), known: Arc::default(), spent: Arc::default() }
     }
 
     /// The sender of a request that came in.
     pub fn of(extensions: &Extensions) -> Self {
-        let nobody = || Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), known: Arc::default() };
+        let nobody =
+            || Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), known: Arc::default(), spent: Arc::default() };
         extensions.get::<Self>().cloned().unwrap_or_else(nobody)
     }
 
@@ -35,6 +37,16 @@ impl Sender {
     /// without.
     pub fn set_known(&self) {
         self.known.store(true, Ordering::Relaxed);
+    }
+
+    /// Whoever found the session of the request's cookie to have ended says so here, so that its browser forgets it.
+    pub(super) fn set_spent(&self) {
+        self.spent.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the session of the request's cookie was found to have ended.
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent.load(Ordering::Relaxed)
     }
 
     /// Whether somebody did.

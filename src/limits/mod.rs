@@ -44,6 +44,7 @@ struct Rates {
     anonymous: Buckets,
     execute: Buckets,
     unknown_links: Buckets,
+    read_links: Buckets,
     token: Buckets,
     registration: Buckets,
     document_fetch: Buckets,
@@ -58,6 +59,8 @@ impl Rates {
             execute: Buckets::new(settings.execute),
             // 30 a minute.
             unknown_links: Buckets::new(Fill::every_ms(2000, 30)),
+            // 60 a minute.
+            read_links: Buckets::new(Fill::every_ms(1000, 60)),
             // 2 a second.
             token: Buckets::new(Fill::every_ms(500, 60)),
             // 20 an hour.
@@ -151,6 +154,11 @@ impl Limits {
     pub fn unknown_link(&self, address: IpAddr) {
         // What is over the limit was refused before the look-up, but for those that came at once.
         let _ = self.check(|rates, now| rates.unknown_links.take(counted(address), now));
+    }
+
+    /// A reading of a link's page, by the digest of the session that reads.
+    pub fn read_link(&self, session: &str) -> Result<()> {
+        self.check(|rates, now| rates.read_links.take(session, now))
     }
 
     /// A request to the token endpoint, by a client as it names itself.

@@ -65,6 +65,8 @@ pub struct Consent {
     pub orgs: Vec<Choice>,
     /// What the client asks to do.
     pub wishes: Vec<Wish>,
+    /// The token of the session's own commands, for signing out.
+    pub csrf: String,
     /// The request's id, for the form.
     pub request: String,
     /// The form's token.
@@ -150,6 +152,7 @@ pub(super) mod tests {
                 Choice { id: "north".into(), name: "North".into(), chosen: false },
             ],
             wishes: vec![wish("org:read", false), wish("org:write", true)],
+            csrf: "c5rf".into(),
             request: "req_1".into(),
             token: "1.abc".into(),
             policy_source: "http://127.0.0.1:4000".into(),

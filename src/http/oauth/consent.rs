@@ -150,6 +150,7 @@ fn view(app: &App, client: &Client, person: &SignedIn, waiting: &Waiting) -> Res
         orgs: Vec::new(),
         wishes: Vec::new(),
         request: waiting.id.clone(),
+        csrf: person.csrf.clone(),
         token: server.consent_token(&person.who.session, &waiting.id)?,
         policy_source: redirect_uri::policy_source(address),
     })

@@ -19,15 +19,18 @@ pub(super) struct SignedIn {
     pub(super) email: String,
     /// Their orgs, the one last used first.
     pub(super) places: Vec<Place>,
+    /// The token of their session's commands.
+    pub(super) csrf: String,
 }
 
 /// Who is signed in at this browser.
 pub(super) async fn signed_in(app: &Arc<App>, parts: &Parts) -> Result<Option<SignedIn>> {
-    let Some(session) = studio_session(app, &parts.headers).await? else { return Ok(None) };
+    let sender = Sender::of(&parts.extensions);
+    let Some(session) = studio_session(app, &parts.headers, &sender).await? else { return Ok(None) };
     let Some(person) = app.identity.person(&session.person).await?.filter(|person| person.is_active()) else {
         return Ok(None);
     };
-    Sender::of(&parts.extensions).set_known();
+    sender.set_known();
     let mut places = Vec::new();
     for membership in app.identity.memberships_of(&person.id).await? {
         let Some(org) = app.identity.org(&membership.org).await?.filter(|org| org.status == Status::Active) else {
@@ -38,5 +41,5 @@ pub(super) async fn signed_in(app: &Arc<App>, parts: &Parts) -> Result<Option<Si
     }
     let who =
         Consenter { person: person.id, name: person.name, session: session.digest, auth_time_ms: session.auth_time_ms };
-    Ok(Some(SignedIn { who, email: person.email.unwrap_or_default(), places }))
+    Ok(Some(SignedIn { who, email: person.email.unwrap_or_default(), places, csrf: session.csrf }))
 }

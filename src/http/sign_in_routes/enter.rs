@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Request, State};
+use axum::extract::{RawQuery, Request, State};
 use http::HeaderMap;
 
 use super::{Fields, after_sign_in, browser, is_here, nothing, set, way_back};
@@ -19,10 +19,17 @@ use crate::identity::sign_in::passwords::Password;
 use crate::operations::noted;
 use crate::studio::{self, FormView, Input, Response, Text, Told};
 
+/// What asks for the sign-in of somebody else than who is signed in.
+const AS_OTHER: &str = "other";
+/// Where the request of an application that waits goes on.
+const REQUEST: &str = "/oauth/authorize";
+
 /// `GET /sign-in`. Whoever signed in may do so again, to show that it is still them.
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
+    Extension(sender): Extension<Sender>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
     if app.access.signs_in() && app.settings.identity.is_some() {
@@ -36,21 +43,35 @@ pub(super) async fn page(
     if !is_here(&app) {
         return studio::error_page(&nothing());
     }
-    match first_step(&app, &headers).await {
+    let other = query.as_deref() == Some(AS_OTHER);
+    match first_step(&app, &headers, &sender, other).await {
         Ok(view) => studio::form(&view),
         Err(problem) => studio::error_page(&noted(problem, &id.0)),
     }
 }
 
-async fn first_step(app: &App, headers: &HeaderMap) -> Result<FormView> {
-    let person = match studio_session(app, headers).await? {
-        Some(session) => app.identity.person(&session.person).await?,
-        None => None,
+async fn first_step(app: &App, headers: &HeaderMap, sender: &Sender, other: bool) -> Result<FormView> {
+    let person = match studio_session(app, headers, sender).await? {
+        Some(session) if !other => app.identity.person(&session.person).await?,
+        _ => None,
     };
-    let Some(email) = person.and_then(|person| person.email) else { return Ok(email_view(app, "")) };
+    let Some(email) = person.and_then(|person| person.email) else {
+        let hint = hint(app, headers).await?.unwrap_or_default();
+        return Ok(email_view(app, &hint));
+    };
     let mut view = password_view(app, &email, false);
     view.title = "Show that it is still you";
     Ok(view)
+}
+
+/// The email that the client whose request waits would have its person sign in with: a text in the box, nothing more.
+async fn hint(app: &App, headers: &HeaderMap) -> Result<Option<String>> {
+    let waits = way_back::read(app, headers).is_some_and(|path| path == REQUEST);
+    let (Some(server), Some(id)) = (&app.oauth, Cookie::Request.read(app, headers).filter(|_| waits)) else {
+        return Ok(None);
+    };
+    let hint = server.find_request(id).await?.and_then(|waiting| waiting.asked.login_hint);
+    Ok(hint.and_then(|hint| people::email(&hint)))
 }
 
 /// `POST /sign-in`: the email alone leads to the password; both together sign in.
@@ -85,7 +106,7 @@ async fn enter(app: &App, headers: &HeaderMap, sender: &Sender, email: &str, fie
     if !app.settings.sign_in.methods.password {
         return Err(Problem::forbidden("Nobody signs in with a password here.").challenge(None));
     }
-    let before = studio_session(app, headers).await?.map(|session| session.kept);
+    let before = studio_session(app, headers, sender).await?.map(|session| session.kept);
     let device = way_back::device_name(app, headers, email);
     let attempt = Attempt {
         email,
@@ -99,24 +120,28 @@ async fn enter(app: &App, headers: &HeaderMap, sender: &Sender, email: &str, fie
     Ok(after_sign_in(app, headers, &person, &opened))
 }
 
-/// `POST /sign-out`.
+/// `POST /sign-out`. With `switch`, a browser in which an application waits for an answer comes back to that request once
+/// somebody else has signed in: which one is known by its cookie, and nothing in the form says where to go.
 pub(crate) async fn sign_out(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
     let (parts, sent) = request.into_parts();
+    let sender = Sender::of(&parts.extensions);
     let done = async {
-        let Some(session) = studio_session(&app, &parts.headers).await? else { return Ok(()) };
-        checked(&app, &parts.headers, sent, &session).await?;
+        let fields = Fields::read(&app, &parts.headers, sent).await?;
+        let switch = fields.ticked("switch") && Cookie::Request.read(&app, &parts.headers).is_some();
+        let Some(session) = studio_session(&app, &parts.headers, &sender).await? else { return Ok(switch) };
+        current(&app, &fields, &session)?;
         if let Some(person) = app.identity.person(&session.person).await? {
             app.identity.end_session(&person, &session.digest, "sign_out").await?;
         }
-        Ok::<_, Problem>(())
+        Ok::<_, Problem>(switch)
     };
     match done.await {
-        Ok(()) => {
-            let mut response = studio::see_other("/");
+        Ok(switch) => {
+            let mut response = if switch { way_back::to_sign_in(&app, REQUEST) } else { studio::see_other("/") };
             set(&mut response, Cookie::Session.clear(&app));
             response
         }
@@ -132,7 +157,13 @@ pub(crate) async fn checked(
     session: &Session,
 ) -> Result<Fields> {
     let fields = Fields::read(app, headers, sent).await?;
-    if csrf::fits(app, &session.digest, "", fields.get("csrf"))? { Ok(fields) } else { Err(foreign()) }
+    current(app, &fields, session)?;
+    Ok(fields)
+}
+
+/// Refuses a form without the token of its session.
+fn current(app: &App, fields: &Fields, session: &Session) -> Result<()> {
+    if csrf::fits(app, &session.digest, "", fields.get("csrf"))? { Ok(()) } else { Err(foreign()) }
 }
 
 fn email_view(app: &App, given: &str) -> FormView {
@@ -166,7 +197,7 @@ fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
         hidden: vec![("email", email.to_owned())],
         inputs,
         submit: "Sign in",
-        ways: vec![("/sign-in", "Use another email"), ("/forgot", "Forgot your password?")],
+        ways: vec![("/sign-in?other", "Use another email"), ("/forgot", "Forgot your password?")],
         passkey: methods.passkey,
         ..FormView::default()
     }

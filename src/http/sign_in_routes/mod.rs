@@ -5,6 +5,7 @@
 
 mod accounts;
 mod enter;
+mod first_proof;
 pub(super) mod passkey;
 mod set_up;
 mod way_back;
@@ -41,17 +42,18 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/sign-in/passkey", post(passkey::done).fallback(|| only("POST")))
         .route("/sign-out", post(sign_out).fallback(|| only("POST")))
         .route("/sign-up", get(accounts::sign_up_page).post(accounts::sign_up).fallback(|| only("GET, HEAD, POST")))
+        .route("/sign-up/passkey", post(first_proof::challenge).fallback(|| only("POST")))
         .route("/forgot", get(accounts::forgot_page).post(accounts::forgot).fallback(|| only("GET, HEAD, POST")))
         .route("/reset", get(accounts::reset_page).post(accounts::reset).fallback(|| only("GET, HEAD, POST")))
 }
 
 /// Whether people sign in at pages of our own here.
-fn is_here(app: &App) -> bool {
+pub(super) fn is_here(app: &App) -> bool {
     app.access.signs_in() && app.settings.identity.is_none()
 }
 
 /// What a path is where nobody signs in at our own pages.
-fn nothing() -> Problem {
+pub(super) fn nothing() -> Problem {
     Problem::not_found("There is nothing at this path.")
 }
 
@@ -120,6 +122,8 @@ fn let_in(app: &App, headers: &HeaderMap, person: &Person, opened: &Opened, resp
 
 /// Gives the browser the cookie of its new session.
 pub(super) fn give_session(app: &App, response: &mut Response, opened: &Opened) {
+    // Counts as good from its first request on, also from an address where others guess.
+    app.limits.good(&opened.id);
     let left_s = (opened.session.expires_at_ms - app.clock.now_ms()) / 1_000;
     set(response, Cookie::Session.set(app, &opened.id, opened.session.remembered.then_some(left_s)));
 }

@@ -18,12 +18,19 @@ use crate::tool_servers::probe::Probe;
 async fn opened(context: &Context, link: &str) -> Result<Opened> {
     let found = context.app.connections.open_link(context.org(), link, context.now_ms()).await?.ok_or_else(gone)?;
     if found.link.person != context.caller.id() {
+        told(context, link, &found).await?;
         inside(context)?;
         let words = format!("This link is for {} to approve.", found.record.added_by.name);
         return Err(Problem::new(Reason::Forbidden, words).kind("not_yours"));
     }
     still_may(context)?;
     Ok(found)
+}
+
+/// The audit tells who opened a link that is not theirs.
+async fn told(context: &Context, link: &str, found: &Opened) -> Result<()> {
+    let who = context.caller.actor();
+    context.app.connections.opened_by_another(context.org(), link, &found.link, who).await
 }
 
 /// To who does not belong to the org of a link, the link is an unknown one.

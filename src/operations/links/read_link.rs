@@ -152,6 +152,7 @@ impl Operation for ReadLink {
         let found = connections.open_link(context.org(), &input.link, context.now_ms()).await?.ok_or_else(gone)?;
         let mine = found.link.person == context.caller.id();
         if !mine {
+            super::told(&context, &input.link, &found).await?;
             super::inside(&context)?;
             return Ok(Output::of("other_person", &context, &found.record));
         }

@@ -4,6 +4,8 @@ use playmaker::identity::Role;
 use serde_json::json;
 
 use super::{BACK, P, Scene, claims, query, text};
+use crate::sign_in::tab::{PASSWORD, Tab};
+use crate::support::app::TestApp;
 use crate::support::people::Answer;
 use crate::support::visitor::Visitor;
 
@@ -240,4 +242,41 @@ async fn a_name_is_text() {
     let page = ask(&bob, &text(&made, "client_id"), &[]).await;
     assert!(!page.text.contains("<script>alert") && !page.text.contains('\u{202E}'));
     assert!(page.text.contains("unverified name"));
+}
+
+/// "Not you? Switch" comes back to the same request as somebody else, and nothing in the form says where to go: security
+/// case 37.
+#[tokio::test]
+async fn somebody_else_takes_the_request_over_after_signing_in() {
+    let (server, tab) = TestApp::set_up_by_ada(&[("SIGN_UP", "open")]).await;
+    let grace = [("name", "Grace"), ("email", "grace@acme.test"), ("password", PASSWORD)];
+    Tab::of(&server).send("/sign-up", &grace).await;
+    let registered = json!({ "client_name": "Editor", "redirect_uris": [BACK], "token_endpoint_auth_method": "none" });
+    let client = text(&server.anyone().post("/oauth/register", &registered).await.json(), "client_id");
+    let hint = [("login_hint", "grace@acme.test"), ("state", "s1")];
+    let page = tab.get(&format!("/oauth/authorize?{}", query(&client, &hint))).await;
+    assert!(page.text.contains("ada@acme.test") && page.text.contains("not you? switch"), "{}", page.text);
+    let request = tab.cookie("playmaker-request").unwrap();
+    let csrf = hidden(&page, "csrf");
+    assert_eq!(tab.send("/sign-out", &[("csrf", "guessed"), ("switch", "yes")]).await.status, 403);
+    let out = tab.send("/sign-out", &[("csrf", &csrf), ("switch", "yes"), ("to", "https://evil.test")]).await;
+    assert_eq!((out.status, out.header("location"), tab.cookie("playmaker")), (303, "/sign-in", None));
+    let form = tab.get("/sign-in").await.text;
+    assert!(form.contains("value=\"grace@acme.test\""), "the hint stands in the box: {form}");
+    let entered = tab.signs_in("grace@acme.test", PASSWORD).await;
+    assert_eq!((entered.status, entered.header("location")), (303, "/oauth/authorize"));
+    let page = tab.get("/oauth/authorize").await;
+    assert!(page.text.contains("grace@acme.test") && page.text.contains("You belong to no org yet"), "{}", page.text);
+    assert_eq!(tab.cookie("playmaker-request"), Some(request), "the same request");
+    let (request, token) = (hidden(&page, "request"), hidden(&page, "token"));
+    let left = tab.send("/oauth/consent", &[("request", &request), ("token", &token), ("decision", "deny")]).await;
+    assert_eq!(back(&left, "state"), "s1");
+    // Without a request that waits, it is a sign-out as any other; and somebody may sign in as another from there too.
+    let other = Tab::of(&server);
+    other.signs_in("ada@acme.test", PASSWORD).await;
+    assert_eq!(other.command("/", "/sign-out", &[("switch", "yes")]).await.header("location"), "/");
+    other.signs_in("ada@acme.test", PASSWORD).await;
+    let again = other.get("/sign-in").await.text;
+    assert!(again.contains("Show that it is still you") && again.contains("href=\"/sign-in?other\""), "{again}");
+    assert!(other.get("/sign-in?other").await.text.contains("name=\"email\" type=\"email\" value=\"\""));
 }

@@ -62,6 +62,30 @@ async fn only_the_person_a_link_was_made_for_approves_it() {
     bo.get(&format!("/v1/links/{}", scene.link)).await.refused(404, "not_found");
     assert_eq!(scene.reads(&scene.ada).await["state"], "ready", "nothing has changed");
     assert_eq!(scene.approves(&scene.ada, &own).await.done(200)["status"], "connected");
+    // Each who opened it is told once, however often they look or try.
+    scene.reads(&grace).await;
+    let told = scene.server.audit("acme").await.into_iter().filter(|row| row.kind == "connection_link_refused");
+    let told: Vec<_> = told.map(|row| (row.actor.id, row.data["opened_by"].clone())).collect();
+    let by = |id: &str| (format!("person:{id}"), json!(format!("person:{id}")));
+    assert_eq!(told, [by(&grace.id), by(&bo.id), by(&grace.id)]);
+}
+
+#[tokio::test]
+async fn a_session_reads_a_link_sixty_times_a_minute() {
+    let scene = scene().await;
+    for _ in 0..60 {
+        scene.reads(&scene.ada).await;
+    }
+    let path = format!("/v1/links/{}", scene.link);
+    let refused = scene.ada.get(&path).await;
+    refused.refused(429, "too_many_requests");
+    assert_eq!(refused.header("retry-after"), "1");
+    // Another session, and what the page does, go on.
+    let again = scene.server.person("Ada", "ada@acme.test", "acme", Role::Member).await;
+    let csrf = scene.reads(&again).await["csrf"].as_str().unwrap().to_owned();
+    scene.server.clock.advance_ms(1_000);
+    scene.reads(&scene.ada).await;
+    scene.approves(&again, &csrf).await.done(200);
 }
 
 /// Security case 22.

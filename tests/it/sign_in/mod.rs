@@ -1,10 +1,12 @@
 //! People sign in to Studio, and what their sessions may do (`identity.md` 8).
 
 mod browsing;
+mod deleting;
+mod emails;
 mod entering;
 mod first_person;
 mod links;
 mod operator;
 mod sessions;
-mod tab;
+pub mod tab;
 mod upkeep;

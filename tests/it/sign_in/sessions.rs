@@ -1,7 +1,7 @@
 //! Sessions: where their cookie counts, what its commands must carry, and when it ends (`identity.md` 8.3).
 
 use playmaker::identity::Role;
-use playmaker::identity::sign_in::sessions::{IDLE_MS, LIFE_MS};
+use playmaker::identity::sign_in::sessions::{Browser, IDLE_MS, LIFE_MS, Method};
 use serde_json::json;
 
 use crate::support::app::{FULL, TestApp};
@@ -118,4 +118,28 @@ async fn who_becomes_an_admin_or_an_owner_signs_in_anew() {
     ada.put(&path, &json!({ "role": "viewer" })).await.done(200);
     bo.get(PLAYBOOKS).await.done(200);
     ada.get(PLAYBOOKS).await.done(200);
+}
+
+/// A cookie that is no good costs a look-up as any credential does, and so it counts as one; nobody is kept from signing in
+/// by it.
+#[tokio::test]
+async fn an_address_that_guesses_sessions_is_not_listened_to_and_good_ones_go_on() {
+    let server = TestApp::signing_in_with(&[("RATE_ANONYMOUS", "1000/1000")]).await;
+    let ada = server.person("Ada", "ada@acme.test", "acme", Role::Owner).await;
+    let person = server.app.identity.person(&ada.id).await.unwrap().unwrap();
+    let browser = Browser { user_agent: "another".into(), address: "127.0.0.1".into() };
+    let opened = server.app.identity.sign_in(&person, Method::Password, false, &browser, None).await.unwrap();
+    let not_seen_yet = server.anyone().with("cookie", &format!("playmaker={}", opened.id));
+    for number in 0..30 {
+        let stranger = server.anyone().with("cookie", &format!("playmaker={:0>43}", format!("guess{number}")));
+        let answer = stranger.get(PLAYBOOKS).await;
+        answer.refused(401, "unauthenticated");
+        assert_eq!(answer.header("set-cookie"), "playmaker=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0");
+    }
+    // What was good before passes; what was not is not even looked up.
+    ada.get(PLAYBOOKS).await.done(200);
+    not_seen_yet.get(PLAYBOOKS).await.refused(401, "unauthenticated");
+    assert_eq!(not_seen_yet.get("/sign-in").await.status, 200);
+    server.clock.advance_ms(10 * 60_000);
+    not_seen_yet.get(PLAYBOOKS).await.done(200);
 }
