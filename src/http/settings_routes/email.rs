@@ -10,13 +10,13 @@ use super::profile::{AT, EMAIL_AT, refused_at, view};
 use super::{Visit, refused};
 use crate::app::App;
 use crate::error::{Problem, Result};
+use crate::http::pages::is_sign_in_again;
 use crate::http::sign_in_routes::{Fields, browser, is_here, nothing};
 use crate::http::{RequestId, Sender};
 use crate::identity::invitations::masked;
 use crate::identity::people;
 use crate::operations::noted;
-use crate::studio::settings::settings;
-use crate::studio::{self, FormView, Input, Response, Text, Told};
+use crate::studio::{self, FormView, Input, Response, Text, Told, tabbed};
 
 /// Where the form of the link goes.
 const CONFIRM_AT: &str = "/settings/profile/email/confirm";
@@ -35,11 +35,11 @@ pub(super) async fn ask(
     match asked(&app, &visit, &fields, &browser(&headers, &sender).address).await {
         Ok(()) => {
             let mut view = view(&app, &visit);
-            view.done =
-                Some("A link is on its way to that address. Your email changes once you follow it, within a day.");
-            settings(&view)
+            let words = "A link is on its way to that address. Your email changes once you follow it, within a day.";
+            view.done = Some(Text::new(words));
+            tabbed(&view)
         }
-        Err(problem) if problem.kind_word() == Some("sign_in_again") => refused(&app, AT, problem, &id.0),
+        Err(problem) if is_sign_in_again(&problem) => refused(&app, AT, problem, &id.0),
         Err(problem) => refused_at(view(&app, &visit), EMAIL_AT, &noted(problem, &id.0)),
     }
 }

@@ -11,13 +11,15 @@ use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::cookies::Cookie;
 use crate::http::origin::origin;
+use crate::http::pages::is_sign_in_again;
 use crate::http::sign_in_routes::{Fields, is_here, nothing, set};
 use crate::http::{RequestId, Sender};
 use crate::identity::people;
 use crate::ledger::Via;
 use crate::operations::noted;
-use crate::studio::settings::{Section, SettingsView, settings, settings_refused};
-use crate::studio::{self, Input, Response, Text, Told};
+use crate::studio::parts::{Facts, Part, Section, Weight};
+use crate::studio::settings::settings;
+use crate::studio::{self, Input, Response, TabbedView, Text, Told, tabbed, tabbed_refused};
 
 pub(super) const AT: &str = "/settings/profile";
 /// Where the form of the email goes.
@@ -33,7 +35,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     match Visit::of(&app, &headers, &sender).await {
-        Ok(visit) => settings(&view(&app, &visit)),
+        Ok(visit) => tabbed(&view(&app, &visit)),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -59,8 +61,8 @@ pub(super) async fn name(
             visit.frame.person = Text::new(&name);
             visit.person.name = name;
             let mut view = view(&app, &visit);
-            view.done = Some("Your name is changed.");
-            settings(&view)
+            view.done = Some(Text::new("Your name is changed."));
+            tabbed(&view)
         }
         Err(problem) => refused_at(view(&app, &visit), AT, &noted(problem, &id.0)),
     }
@@ -89,7 +91,7 @@ pub(super) async fn delete(
             set(&mut response, Cookie::Device.clear(&app));
             response
         }
-        Err(problem) if problem.kind_word() == Some("sign_in_again") => refused(&app, AT, problem, &id.0),
+        Err(problem) if is_sign_in_again(&problem) => refused(&app, AT, problem, &id.0),
         Err(problem) => refused_at(view(&app, &visit), DELETE_AT, &noted(problem, &id.0)),
     }
 }
@@ -114,58 +116,39 @@ async fn ended(
 }
 
 /// The page with what was refused in one of its forms.
-pub(super) fn refused_at(mut view: SettingsView, action: &str, problem: &Problem) -> Response {
-    let refused = |section: Section| if section.action == action { section.refused(problem) } else { section };
-    view.sections = view.sections.into_iter().map(refused).collect();
-    settings_refused(&view, problem)
+pub(super) fn refused_at(view: TabbedView, action: &str, problem: &Problem) -> Response {
+    tabbed_refused(&view.refused(action, problem), problem)
 }
 
-pub(super) fn view(app: &App, visit: &Visit) -> SettingsView {
-    let mut sections = vec![Section {
-        title: "Profile",
-        words: None,
-        action: AT,
-        inputs: vec![Input::new("name", "Your name", "text", "name").given(&visit.person.name)],
-        submit: "Save",
-        fault: None,
-    }];
+pub(super) fn view(app: &App, visit: &Visit) -> TabbedView {
+    let name = Input::new("name", "Your name", "text", "name").given(&visit.person.name);
+    let mut parts = vec![Part::Form(Section::new("Profile", AT, "Save").input(name).weight(Weight::Primary))];
     if is_here(app) {
-        sections.push(email(app, visit));
-        sections.push(Section {
-            title: "Delete your account",
-            words: Some(Text::new(
-                "You leave every org, and your own keys and applications stop working. Your name and email are forgotten; \
-                 what you made stays. This cannot be taken back.",
-            )),
-            action: DELETE_AT,
-            inputs: vec![Input::new("confirm", "Type your email to confirm", "email", "off")],
-            submit: "Delete my account",
-            fault: None,
-        });
+        let words = "You leave every org, and your own keys and applications stop working. Your name and email are \
+                     forgotten; what you made stays. This cannot be taken back.";
+        let confirm = Input::new("confirm", "Type your email to confirm", "email", "off");
+        let delete = Section::new("Delete your account", DELETE_AT, "Delete my account").words(words).input(confirm);
+        parts.extend([email(app, visit), Part::Form(delete.weight(Weight::Ends))]);
     }
-    SettingsView { frame: visit.frame.clone(), at: AT, done: None, sections, list: None, add_passkey: false }
+    settings(visit.frame.clone(), AT, parts)
 }
 
-fn email(app: &App, visit: &Visit) -> Section {
+fn email(app: &App, visit: &Visit) -> Part {
     let now = visit.person.email.as_deref().unwrap_or("none");
-    let confirmed = visit.person.email_verified_at_ms.is_some();
-    let mut section =
-        Section { title: "Email", words: None, action: EMAIL_AT, inputs: Vec::new(), submit: "", fault: None };
     if !app.mail.is_on() {
-        section.words = Some(Text::new(format!(
-            "Your email is {now}. This server sends no mail: whoever runs it makes you a link to change it, with: \
-             playmaker person email --email {now} --to …"
-        )));
-        return section;
+        let how = format!(
+            "This server sends no mail. Whoever runs it makes you a link with: playmaker person email --email {now} --to …"
+        );
+        let facts = vec![("Your email", Text::new(now)), ("To change it", Text::new(how))];
+        return Part::Facts(Facts { title: Text::new("Email"), facts });
     }
-    let input = Input::new("email", if confirmed { "New email" } else { "Email" }, "email", "email");
-    (section.words, section.submit) = if confirmed {
-        let words = format!("Your email is {now}. We send a link to the new address, and tell the old one.");
-        (Some(Text::new(words)), "Change email")
+    Part::Form(if visit.person.email_verified_at_ms.is_some() {
+        Section::new("Email", EMAIL_AT, "Change email")
+            .words(format!("Your email is {now}. We send a link to the new address, and tell the old one."))
+            .input(Input::new("email", "New email", "email", "email"))
     } else {
-        let words = format!("Your email is {now}, not confirmed yet. We send a link that confirms it.");
-        (Some(Text::new(words)), "Send the link")
-    };
-    section.inputs = vec![if confirmed { input } else { input.given(now) }];
-    section
+        Section::new("Email", EMAIL_AT, "Send the link")
+            .words(format!("Your email is {now}, not confirmed yet. We send a link that confirms it."))
+            .input(Input::new("email", "Email", "email", "email").given(now))
+    })
 }

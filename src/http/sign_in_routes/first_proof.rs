@@ -34,7 +34,7 @@ impl Chosen {
     pub(super) fn of(app: &App, fields: &Fields, email: &str) -> std::result::Result<Self, Issue> {
         if fields.get("passkey").is_empty() {
             if !app.settings.sign_in.methods.password {
-                return Err(Issue::new("", "Nobody signs in with a password here: use a passkey"));
+                return Err(Issue::new("/passkey", "needs a passkey: nobody signs in with a password here"));
             }
             let password = Password::chosen(fields.get("password"), email);
             return password.map(Self::Password).map_err(|words| Issue::new("/password", words));
