@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use http::{Extensions, HeaderMap};
 
+use super::may_make;
 use super::visit::refused_form;
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
@@ -17,8 +18,7 @@ use crate::ledger::Via;
 use crate::studio::parts::{Part, Section, Weight};
 use crate::studio::{self, Frame, Input, Response, TabbedView, Text, tabbed};
 
-/// Where it is.
-pub(in crate::http) const AT: &str = "/orgs/new";
+const AT: &str = "/orgs/new";
 
 /// A person who may make an org, in a browser.
 struct Maker {
@@ -34,18 +34,13 @@ impl Maker {
         Sender::of(extensions).set_known();
         let caller = app.identity.acting_nowhere(&session.person, Some(session.auth_time_ms)).await?;
         let caller = through(&*caller.ok_or_else(away)?, Via::Studio, headers, extensions);
-        if !may(app, &session.person).await? {
+        if !may_make(app, &session.person).await? {
             let words = "You may not make another org here. Whoever runs the server decides who may.";
             return Err(Problem::forbidden(words).challenge(None));
         }
         let frame = page_routes::frame(app, &session, None).await?;
         Ok(Self { session, caller, frame })
     }
-}
-
-/// Whether a person may make an org now.
-pub(in crate::http) async fn may(app: &App, person: &str) -> Result<bool> {
-    app.identity.may_make_org(person, app.settings.administration.org_creation).await
 }
 
 /// `GET /orgs/new`.

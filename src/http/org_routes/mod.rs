@@ -21,6 +21,7 @@ use axum::routing::{get, post};
 
 use super::{only, unknown_path};
 use crate::app::App;
+use crate::error::Result;
 use crate::identity::Role;
 use crate::identity::orgs::RESERVED;
 use crate::studio::OrgPage;
@@ -73,4 +74,9 @@ async fn of_an_org(
 pub(super) fn pages(org: &str, role: Role) -> Vec<OrgPage> {
     let seen = PAGES.iter().filter(|(_, _, least)| role >= *least);
     seen.map(|(end, word, _)| OrgPage { address: format!("/{org}/{end}"), word }).collect()
+}
+
+/// Whether a person may make an org now, at `/orgs/new`.
+pub(super) async fn may_make(app: &App, person: &str) -> Result<bool> {
+    app.identity.may_make_org(person, app.settings.administration.org_creation).await
 }

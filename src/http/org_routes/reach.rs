@@ -65,10 +65,10 @@ pub(super) fn read(fields: &Fields) -> Result<Value> {
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Reach {
-    /// `*`.
-    Every(String),
     /// Some ids.
     Some(Vec<String>),
+    /// `*`.
+    Every(serde::de::IgnoredAny),
 }
 
 impl Reach {
