@@ -55,14 +55,17 @@ async fn home(
         return unknown().await;
     }
     let shown = async {
-        let frame = match studio_session(&app, &headers, &sender).await? {
-            Some(session) => Some(frame(&app, &session, None).await?),
-            None => None,
+        let (frame, makes_org) = match studio_session(&app, &headers, &sender).await? {
+            Some(session) => {
+                (Some(frame(&app, &session, None).await?), org_routes::may_make(&app, &session.person).await?)
+            }
+            None => (None, false),
         };
         Ok::<_, Problem>(HomeView {
             address: Text::new(app.public_address()),
             access: access(&app, &frame).await?,
             frame,
+            makes_org,
         })
     };
     match shown.await {

@@ -46,6 +46,7 @@ pub(super) fn home_local() -> HomeView {
     HomeView {
         address: "http://localhost:5555".into(),
         frame: None,
+        makes_org: false,
         access: Access::Local {
             developer: "ada".into(),
             connections: vec![
@@ -65,7 +66,12 @@ pub(super) fn home_local() -> HomeView {
 
 /// The first page of a server of keys alone.
 pub(super) fn home_keys() -> HomeView {
-    HomeView { address: "http://playmaker.internal.example:5555".into(), access: Access::Keys, frame: None }
+    HomeView {
+        address: "http://playmaker.internal.example:5555".into(),
+        access: Access::Keys,
+        frame: None,
+        makes_org: false,
+    }
 }
 
 /// A connection that waits to be approved in the way given.
