@@ -14,6 +14,7 @@ use crate::egress;
 use crate::error::Result;
 use crate::identity::audit::Refusals;
 use crate::identity::oauth::{self, AuthorizationServer};
+use crate::identity::sign_in::upstream::Upstreams;
 use crate::identity::sign_in::{self, Mail};
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
@@ -46,6 +47,8 @@ pub struct App {
     pub identity: Arc<Identity>,
     /// Mail to people.
     pub mail: Mail,
+    /// Everywhere people sign in besides here.
+    pub upstreams: Upstreams,
     /// The built-in authorization server, where people sign in and no other issuer is set.
     pub oauth: Option<AuthorizationServer>,
     /// Refusals on their way to the audit.
@@ -126,6 +129,8 @@ impl App {
             }
             _ => None,
         };
+        let published = issuing.as_ref().and_then(|issuing| issuing.checker.published());
+        let upstreams = Upstreams::of(&settings, published, &egress, &clock);
         let configured = settings.api_keys.as_deref().unwrap_or_default();
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
@@ -165,6 +170,7 @@ impl App {
             limits,
             identity,
             mail,
+            upstreams,
             oauth,
             refusals,
             upkeep,
