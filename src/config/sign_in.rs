@@ -84,7 +84,10 @@ fn methods(environment: &Environment, has_providers: bool) -> Result<Methods, Re
     }
     methods.upstream &= has_providers;
     if !(methods.password || methods.passkey || methods.upstream) {
-        return Err(Refusal::variable("SIGN_IN_METHODS", "SIGN_IN_PROVIDERS to be set beside upstream, or another way"));
+        return Err(Refusal::variable(
+            "SIGN_IN_METHODS",
+            "SIGN_IN_PROVIDERS to be set beside upstream, or another way",
+        ));
     }
     Ok(methods)
 }

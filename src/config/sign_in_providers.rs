@@ -175,7 +175,8 @@ fn secret(text: &str, environment: &Environment) -> Result<super::Secret, Fault>
     if !references::any(text) || references::written_out(text).iter().any(|part| !part.is_empty()) {
         return Err(Fault::at(&["client_secret"], "a reference such as ${NAME}: the secret stands in that variable"));
     }
-    let resolved = references::resolve(text, environment).map_err(|expected| Fault::at(&["client_secret"], expected))?;
+    let resolved =
+        references::resolve(text, environment).map_err(|expected| Fault::at(&["client_secret"], expected))?;
     Ok(resolved.text)
 }
 

@@ -123,6 +123,7 @@ fn sign_up_view(app: &App, given: Option<&Fields>) -> FormView {
         submit: "Make account",
         ways: vec![("/sign-in", "Sign in instead")],
         code_field: Some("invitation"),
+        providers: super::upstream::links(app),
         ..FormView::default()
     }
 }

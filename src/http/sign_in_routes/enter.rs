@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use http::HeaderMap;
 
-use super::{Fields, after_sign_in, browser, is_here, nothing, set, way_back};
+use super::{Fields, after_sign_in, browser, is_here, nothing, set, upstream, way_back};
 use crate::app::App;
 use crate::config::SignUp;
 use crate::error::{Problem, Result};
@@ -25,7 +25,8 @@ pub(super) async fn page(
     Extension(id): Extension<RequestId>,
     headers: HeaderMap,
 ) -> Response {
-    if app.access.signs_in() && app.settings.identity.is_some() {
+    let outside = app.access.signs_in() && app.settings.identity.is_some();
+    if outside && app.upstreams.is_empty() {
         return studio::told(&Told {
             title: "Sign-in to Studio is not set up",
             tone: "warn",
@@ -33,7 +34,7 @@ pub(super) async fn page(
             ways: &[("/", "Go to the first page")],
         });
     }
-    if !is_here(&app) {
+    if !(outside || is_here(&app)) {
         return studio::error_page(&nothing());
     }
     match first_step(&app, &headers).await {
@@ -47,6 +48,9 @@ async fn first_step(app: &App, headers: &HeaderMap) -> Result<FormView> {
         Some(session) => app.identity.person(&session.person).await?,
         None => None,
     };
+    if !takes_email(app) {
+        return Ok(upstream::only_these(app, person.is_some()));
+    }
     let Some(email) = person.and_then(|person| person.email) else { return Ok(email_view(app, "")) };
     let mut view = password_view(app, &email, false);
     view.title = "Show that it is still you";
@@ -107,16 +111,17 @@ pub(crate) async fn sign_out(
 ) -> Response {
     let (parts, sent) = request.into_parts();
     let done = async {
-        let Some(session) = studio_session(&app, &parts.headers).await? else { return Ok(()) };
+        let Some(session) = studio_session(&app, &parts.headers).await? else { return Ok(None) };
         checked(&app, &parts.headers, sent, &session).await?;
         if let Some(person) = app.identity.person(&session.person).await? {
             app.identity.end_session(&person, &session.digest, "sign_out").await?;
         }
-        Ok::<_, Problem>(())
+        Ok::<_, Problem>(session.kept.upstream)
     };
     match done.await {
-        Ok(()) => {
-            let mut response = studio::see_other("/");
+        Ok(came_from) => {
+            let page = upstream::signed_out(&app, came_from.as_deref()).await;
+            let mut response = page.unwrap_or_else(|| studio::see_other("/"));
             set(&mut response, Cookie::Session.clear(&app));
             response
         }
@@ -135,6 +140,12 @@ pub(crate) async fn checked(
     if csrf::fits(app, &session.digest, "", fields.get("csrf"))? { Ok(fields) } else { Err(foreign()) }
 }
 
+/// Whether an email leads anywhere: to a password, or to a passkey.
+fn takes_email(app: &App) -> bool {
+    let methods = app.settings.sign_in.methods;
+    methods.password || methods.passkey
+}
+
 fn email_view(app: &App, given: &str) -> FormView {
     let mut ways = Vec::new();
     if app.settings.sign_in.sign_up == SignUp::Open {
@@ -147,11 +158,12 @@ fn email_view(app: &App, given: &str) -> FormView {
         submit: "Continue",
         ways,
         passkey: app.settings.sign_in.methods.passkey,
+        providers: upstream::links(app),
         ..FormView::default()
     }
 }
 
-fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
+pub(super) fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
     let methods = app.settings.sign_in.methods;
     let mut inputs = Vec::new();
     if methods.password {
@@ -168,6 +180,7 @@ fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
         submit: "Sign in",
         ways: vec![("/sign-in", "Use another email"), ("/forgot", "Forgot your password?")],
         passkey: methods.passkey,
+        providers: upstream::links(app),
         ..FormView::default()
     }
 }

@@ -7,6 +7,7 @@ mod accounts;
 mod enter;
 pub(super) mod passkey;
 mod set_up;
+mod upstream;
 mod way_back;
 
 use std::collections::BTreeMap;
@@ -39,6 +40,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/sign-in", get(enter::page).post(enter::done).fallback(|| only("GET, HEAD, POST")))
         .route("/sign-in/passkey/challenge", post(passkey::challenge).fallback(|| only("POST")))
         .route("/sign-in/passkey", post(passkey::done).fallback(|| only("POST")))
+        .route("/sign-in/upstream/{name}", get(upstream::leave).fallback(|| only("GET, HEAD")))
+        .route("/sign-in/upstream/{name}/callback", get(upstream::come_back).fallback(|| only("GET, HEAD")))
+        .route("/sign-in/upstream/{name}/link", get(upstream::link).fallback(|| only("GET, HEAD")))
         .route("/sign-out", post(sign_out).fallback(|| only("POST")))
         .route("/sign-up", get(accounts::sign_up_page).post(accounts::sign_up).fallback(|| only("GET, HEAD, POST")))
         .route("/forgot", get(accounts::forgot_page).post(accounts::forgot).fallback(|| only("GET, HEAD, POST")))

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::attempts::{Away, Kind, Kept, Trip, is_secret};
+use super::attempts::{Away, Kept, Kind, Trip, is_secret};
 use super::people::Found;
 use super::{Trouble, Upstream};
 use crate::digest::sha256_hex;
-use crate::identity::sign_in::sessions::{self, Browser, Method, Opened, Session};
 use crate::identity::sign_in::SERVER;
+use crate::identity::sign_in::sessions::{self, Browser, Method, Opened, Session};
 use crate::identity::tokens::Claims;
 use crate::identity::{Identity, Person};
 use crate::ledger::{self, Actor, Event};
@@ -97,7 +97,7 @@ impl Identity {
         let code = upstream.code(returned).await?;
         let anew = away.person.as_ref().map(|_| away.data.since_ms);
         let claims = upstream.told(code, redirect, trip, anew).await?;
-        let found = self.found_at(upstream, &claims, browser).await?;
+        let found = self.found_at(upstream, &claims, away.person.as_deref(), browser).await?;
         let (Found::Here(person, _) | Found::Elsewhere(person)) = &found;
         if away.person.as_ref().is_some_and(|wanted| *wanted != person.id) {
             return Err(Trouble::OtherPerson);

@@ -16,10 +16,12 @@ pub(super) enum Found {
 }
 
 impl Identity {
+    /// The account of whoever `claims` are of; `wanted` is the person whose sign-in is repeated.
     pub(super) async fn found_at(
         &self,
         upstream: &Upstream,
         claims: &Claims,
+        wanted: Option<&str>,
         browser: &Browser,
     ) -> Result<Found, Trouble> {
         match &upstream.whose {
@@ -31,6 +33,8 @@ impl Identity {
                 let email = verified(claims).ok_or(Trouble::Unverified)?;
                 match self.person_of_email(&email).await? {
                     Some(person) => active(person).map(Found::Elsewhere),
+                    // Who is to show that it is still them does not become somebody new.
+                    None if wanted.is_some() => Err(Trouble::OtherPerson),
                     None => {
                         let person = self.make_newcomer(door, claims, email, browser).await?;
                         Ok(Found::Here(person, None))

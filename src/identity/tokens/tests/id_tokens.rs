@@ -58,8 +58,16 @@ async fn an_id_token_is_for_this_client_and_this_attempt() {
         ("no nonce", with(good.clone(), "nonce", Value::Null), "made for another attempt"),
         ("another issuer", with(good.clone(), "iss", json!(format!("{ISSUER}/"))), "of another issuer"),
         ("ended", with(good.clone(), "exp", json!(NOW_S - 61)), "ended"),
-        ("without an end", with(good.clone(), "exp", Value::Null), "exp, nbf or iat is missing or no number of seconds"),
-        ("without its time", with(good.clone(), "iat", Value::Null), "exp, nbf or iat is missing or no number of seconds"),
+        (
+            "without an end",
+            with(good.clone(), "exp", Value::Null),
+            "exp, nbf or iat is missing or no number of seconds",
+        ),
+        (
+            "without its time",
+            with(good.clone(), "iat", Value::Null),
+            "exp, nbf or iat is missing or no number of seconds",
+        ),
         ("two days old", with(good.clone(), "iat", json!(NOW_S - 90_000)), "issued in the future or too long ago"),
     ] {
         assert_eq!(verdict(&tokens, &signed(&payload), None).await, expected, "{what}");
