@@ -8,3 +8,4 @@ mod operator;
 mod sessions;
 mod tab;
 mod upkeep;
+mod upstream;

@@ -6,6 +6,7 @@ pub mod database;
 pub mod logs;
 pub mod peers;
 pub mod people;
+pub mod provider;
 pub mod services;
 pub mod signing_in;
 pub mod upstream;
