@@ -115,8 +115,7 @@ impl App {
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
-        let access = Access::of(&settings, &account);
-        let limits = Arc::new(Limits::of(&settings, clock.clone()));
+        let (access, limits) = (Access::of(&settings, &account), Arc::new(Limits::of(&settings, clock.clone())));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let own_keys = tokens::OwnKeys::default();
@@ -129,8 +128,7 @@ impl App {
             }
             _ => None,
         };
-        let published = issuing.as_ref().and_then(|issuing| issuing.checker.published());
-        let upstreams = Upstreams::of(&settings, published, &egress, &clock);
+        let upstreams = upstreams(&settings, issuing.as_ref(), &egress, &clock);
         let configured = settings.api_keys.as_deref().unwrap_or_default();
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
@@ -308,6 +306,17 @@ fn issuing(
     };
     let checker = tokens::Checker::new(rules, keys, clock.clone());
     Some(Issuing { checker, public_url, external: settings.identity.clone(), revoked: oauth::Revocations::default() })
+}
+
+/// Where else people sign in; the keys of an issuer outside are those its access tokens are checked with.
+fn upstreams(
+    settings: &Settings,
+    issuing: Option<&Issuing>,
+    egress: &egress::Client,
+    clock: &SharedClock,
+) -> Upstreams {
+    let published = issuing.and_then(|issuing| issuing.checker.published());
+    Upstreams::of(settings, published, egress, clock)
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

@@ -122,7 +122,7 @@ async fn a_provider_beside_our_own_sign_in() {
     goes_there(&browser, &issuer, "ada").await;
     reads(&browser, "Person ada").await;
     browser.driver().find(By::Css("button[value=allow]")).await.unwrap().click().await.unwrap();
-    let mut peer = visiting.signed_in().await.unwrap_or_else(|failure| panic!("{failure:?}"));
+    let peer = visiting.signed_in().await.unwrap_or_else(|failure| panic!("{failure:?}"));
     let told = peer.greeting()["instructions"].as_str().unwrap_or_default().to_owned();
     assert!(told.starts_with("This connection acts as Person ada (person:user_") && told.contains("in the org north."));
     peer.close().await.unwrap();
