@@ -14,6 +14,7 @@ use crate::egress;
 use crate::error::Result;
 use crate::identity::audit::Refusals;
 use crate::identity::oauth::{self, AuthorizationServer};
+use crate::identity::sign_in::upstream::Upstreams;
 use crate::identity::sign_in::{self, Mail};
 use crate::identity::{Access, Identity, Issuing, tokens};
 use crate::ids::Ids;
@@ -46,6 +47,8 @@ pub struct App {
     pub identity: Arc<Identity>,
     /// Mail to people.
     pub mail: Mail,
+    /// Everywhere people sign in besides here.
+    pub upstreams: Upstreams,
     /// The built-in authorization server, where people sign in and no other issuer is set.
     pub oauth: Option<AuthorizationServer>,
     /// Refusals on their way to the audit.
@@ -112,8 +115,7 @@ impl App {
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
         let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
-        let access = Access::of(&settings, &account);
-        let limits = Arc::new(Limits::of(&settings, clock.clone()));
+        let (access, limits) = (Access::of(&settings, &account), Arc::new(Limits::of(&settings, clock.clone())));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
         let own_keys = tokens::OwnKeys::default();
@@ -126,6 +128,7 @@ impl App {
             }
             _ => None,
         };
+        let upstreams = upstreams(&settings, issuing.as_ref(), &egress, &clock);
         let configured = settings.api_keys.as_deref().unwrap_or_default();
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
@@ -165,6 +168,7 @@ impl App {
             limits,
             identity,
             mail,
+            upstreams,
             oauth,
             refusals,
             upkeep,
@@ -302,6 +306,17 @@ fn issuing(
     };
     let checker = tokens::Checker::new(rules, keys, clock.clone());
     Some(Issuing { checker, public_url, external: settings.identity.clone(), revoked: oauth::Revocations::default() })
+}
+
+/// Where else people sign in; the keys of an issuer outside are those its access tokens are checked with.
+fn upstreams(
+    settings: &Settings,
+    issuing: Option<&Issuing>,
+    egress: &egress::Client,
+    clock: &SharedClock,
+) -> Upstreams {
+    let published = issuing.and_then(|issuing| issuing.checker.published());
+    Upstreams::of(settings, published, egress, clock)
 }
 
 fn catalogue(settings: &Settings) -> Result<Catalogue, StartError> {

@@ -26,7 +26,7 @@ enum Form {
 }
 
 /// Every key of the file; its variable is the same in capitals.
-const KEYS: [(&str, Form); 14] = [
+const KEYS: [(&str, Form); 15] = [
     ("allowed_origins", Form::Items),
     ("api_keys", Form::Json),
     ("connections_add", Form::Word),
@@ -40,6 +40,7 @@ const KEYS: [(&str, Form); 14] = [
     ("connections_types", Form::Items),
     ("connections_variables", Form::Items),
     ("oauth_clients", Form::Json),
+    ("sign_in_providers", Form::Json),
     ("tool_servers", Form::Json),
 ];
 

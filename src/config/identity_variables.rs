@@ -9,7 +9,7 @@ use super::document::{self, Place};
 use super::identity::{Algorithm, ClaimNames, Issuer, IssuerClient, Members, ROLES, TokenType};
 use super::refusal::{Origin, Refusal};
 use super::secret::Secret;
-use super::{Environment, Permission, names};
+use super::{Environment, Permission, names, sign_in_providers};
 
 /// Every variable that means something only beside `IDENTITY_ISSUER`. Others that begin alike are not ours: some hosts
 /// set `IDENTITY_ENDPOINT` and `IDENTITY_HEADER` for their own purpose.
@@ -50,7 +50,7 @@ pub(super) fn read(environment: &Environment) -> Result<Option<Issuer>, Refusal>
             Some(name) => Err(Refusal::variable(name, "IDENTITY_ISSUER to be set beside it")),
         };
     };
-    if names::secure_address(issuer).is_none() || issuer.contains(['?', '#']) {
+    if !sign_in_providers::is_issuer(issuer) {
         return Err(Refusal::variable("IDENTITY_ISSUER", "an https address without query; http on loopback alone"));
     }
     if !environment.contains_key("PUBLIC_URL") {

@@ -59,7 +59,7 @@ pub fn load(environment: &Environment, read_file: impl Fn(&Path) -> io::Result<S
         listener,
         public_url: variables::public_url(environment)?,
         identity: identity_variables::read(environment)?,
-        sign_in: sign_in::read(environment)?,
+        sign_in: sign_in::read(&mut sheet, environment)?,
         secrets: variables::secrets(environment, &database)?,
         database,
         log_format: variables::log_format(environment)?,

@@ -26,6 +26,7 @@ mod schema;
 mod secret;
 mod secrets_store;
 mod sign_in;
+mod sign_in_providers;
 mod tool_servers;
 mod tool_servers_check;
 mod tool_servers_file;
@@ -56,6 +57,7 @@ pub use schema::{DEFAULT_FILE, schema};
 pub use secret::{Secret, SecretKey};
 pub use secrets_store::{EncryptionKey, SecretsStore};
 pub use sign_in::{Mail, Methods, SignIn, SignUp};
+pub use sign_in_providers::{ISSUER, Newcomers, SignInProvider};
 pub use tool_servers::{Document, Hints, OpenApi, Process, Remote, Target, ToolServer};
 pub use variables::{DEFAULT_DATABASE, DEFAULT_HOST, DEFAULT_LOG_FILTER, DEFAULT_PORT};
 

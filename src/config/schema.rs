@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 use super::connections::{Adders, CredentialKind, ServerType};
-use super::{api_keys_file, oauth_clients, tool_servers_file};
+use super::{api_keys_file, oauth_clients, sign_in_providers, tool_servers_file};
 
 /// A commented file: every key with its default or an example.
 pub const DEFAULT_FILE: &str = include_str!("default.yaml");
@@ -43,6 +43,8 @@ struct File {
     connections_max_per_org: Option<u32>,
     /// Clients of the built-in authorization server.
     oauth_clients: Option<Vec<oauth_clients::Written>>,
+    /// Providers of identities that people sign in at, besides passwords and passkeys.
+    sign_in_providers: Option<Vec<sign_in_providers::Written>>,
 }
 
 /// The JSON Schema (2020-12) of the file.

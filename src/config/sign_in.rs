@@ -1,6 +1,8 @@
 //! How people sign in to Studio: who may make an account, and with what (`identity.md` 8).
 
+use super::given::Sheet;
 use super::refusal::Refusal;
+use super::sign_in_providers::{self, SignInProvider};
 use super::{Environment, Secret};
 
 /// Whether a stranger may make an account.
@@ -42,20 +44,30 @@ pub struct SignIn {
     pub methods: Methods,
     /// Where mail goes out; without it links are handed on by people.
     pub mail: Option<Mail>,
+    /// Providers of identities, in the order they are offered.
+    pub providers: Vec<SignInProvider>,
 }
 
-pub(super) fn read(environment: &Environment) -> Result<SignIn, Refusal> {
+pub(super) fn read(sheet: &mut Sheet, environment: &Environment) -> Result<SignIn, Refusal> {
     let sign_up = match environment.get("SIGN_UP").map(String::as_str) {
         None | Some("invited") => SignUp::Invited,
         Some("open") => SignUp::Open,
         Some(_) => return Err(Refusal::variable("SIGN_UP", "invited or open")),
     };
-    Ok(SignIn { sign_up, methods: methods(environment)?, mail: mail(environment)? })
+    let providers = match sheet.take("sign_in_providers") {
+        Some(given) => sign_in_providers::read(&given, environment)?,
+        None => Vec::new(),
+    };
+    let methods = methods(environment, !providers.is_empty())?;
+    Ok(SignIn { sign_up, methods, mail: mail(environment)?, providers })
 }
 
-fn methods(environment: &Environment) -> Result<Methods, Refusal> {
+/// The ways that are set up, or those of them that the operator names. Where people sign in at an issuer outside, that is
+/// the one way.
+fn methods(environment: &Environment, has_providers: bool) -> Result<Methods, Refusal> {
+    let outside = environment.contains_key("IDENTITY_ISSUER");
     let Some(text) = environment.get("SIGN_IN_METHODS") else {
-        return Ok(Methods { password: true, passkey: true, upstream: true });
+        return Ok(Methods { password: !outside, passkey: !outside, upstream: outside || has_providers });
     };
     let refuse = || Refusal::variable("SIGN_IN_METHODS", "one or more of password, passkey, upstream, between commas");
     let mut methods = Methods { password: false, passkey: false, upstream: false };
@@ -66,6 +78,16 @@ fn methods(environment: &Environment) -> Result<Methods, Refusal> {
             "upstream" => methods.upstream = true,
             _ => return Err(refuse()),
         }
+    }
+    if outside {
+        return Ok(Methods { password: false, passkey: false, upstream: true });
+    }
+    methods.upstream &= has_providers;
+    if !(methods.password || methods.passkey || methods.upstream) {
+        return Err(Refusal::variable(
+            "SIGN_IN_METHODS",
+            "SIGN_IN_PROVIDERS to be set beside upstream, or another way",
+        ));
     }
     Ok(methods)
 }

@@ -160,12 +160,14 @@ pub(super) async fn api_caller(
     authenticate(app, &parts.headers, &Resource::Api, sender).await
 }
 
-/// The person of a session in `org`; where the route names none, in the org they used last. Who does not belong to the
+/// The person of a session in `org`; where the route names none, in the org they used last, or in the one the session is
+/// for. Who does not belong to the
 /// org acts in none, and is refused as any caller of another org.
 async fn person_in(app: &App, session: &Session, org: Option<&str>) -> Result<Arc<Caller>, Problem> {
-    let org = match org {
-        Some(org) => Some(org.to_owned()),
-        None => app.identity.memberships_of(&session.person).await?.into_iter().next().map(|one| one.org),
+    let org = match (org, &session.kept.org) {
+        (Some(org), _) => Some(org.to_owned()).filter(|org| session.kept.is_for(org)),
+        (None, Some(only)) => Some(only.clone()),
+        (None, None) => app.identity.memberships_of(&session.person).await?.into_iter().next().map(|one| one.org),
     };
     let at = Some(session.auth_time_ms);
     if let Some(org) = org

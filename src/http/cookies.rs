@@ -16,6 +16,10 @@ pub(super) enum Cookie {
     Request,
     /// That somebody signed in with this browser before.
     Device,
+    /// What tells that a browser back from a provider is the one that left.
+    Upstream,
+    /// The account that waits for its person to sign in to it once.
+    Link,
 }
 
 impl Cookie {
@@ -25,6 +29,8 @@ impl Cookie {
             Self::Return => "playmaker-return",
             Self::Request => "playmaker-request",
             Self::Device => "playmaker-device",
+            Self::Upstream => "playmaker-upstream",
+            Self::Link => "playmaker-link",
         }
     }
 

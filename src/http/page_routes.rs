@@ -104,6 +104,9 @@ pub(super) async fn frame(app: &App, session: &Session, org: Option<&str>) -> Re
     let person = app.identity.person(&session.person).await?;
     let mut orgs = Vec::new();
     for membership in app.identity.memberships_of(&session.person).await? {
+        if !session.kept.is_for(&membership.org) {
+            continue;
+        }
         let Some(found) = app.identity.org(&membership.org).await? else { continue };
         orgs.push(FrameOrg {
             id: Text::new(&found.id),

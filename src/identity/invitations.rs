@@ -131,6 +131,8 @@ macro_rules! select {
 
 const ONE: &str = select!("WHERE org = $1 AND id = $2");
 const OPEN_TO: &str = select!("WHERE org = $1 AND email = $2 AND status = 'open'");
+const OPEN_TO_ADDRESS: &str =
+    select!("WHERE email = $1 AND status = 'open' AND expires_at > $2 ORDER BY created_at, org LIMIT 100");
 const BY_DIGEST: &str = select!("WHERE digest = $1");
 /// The status is that of the moment `$3`.
 const PAGE: &str = select!(
@@ -159,6 +161,13 @@ pub(super) async fn one(connection: &mut Connection, org: &str, id: &str, now_ms
     let row: Option<Stored> = on_connection!(connection, c => sqlx::query_as(ONE)
         .bind(org).bind(id).fetch_optional(c).await)?;
     row.map(|row| row.at(now_ms)).transpose()
+}
+
+/// Every open invitation to an address, the oldest first, inside a commit.
+pub(super) async fn open_to_address(connection: &mut Connection, email: &str, now_ms: i64) -> Result<Vec<Invitation>> {
+    let rows: Vec<Stored> = on_connection!(connection, c => sqlx::query_as(OPEN_TO_ADDRESS)
+        .bind(email).bind(now_ms).fetch_all(c).await)?;
+    rows.into_iter().map(|row| row.at(now_ms)).collect()
 }
 
 async fn open_to(connection: &mut Connection, org: &str, email: &str, now_ms: i64) -> Result<Option<Invitation>> {

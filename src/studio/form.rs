@@ -123,7 +123,16 @@ impl Input {
     }
 }
 
-/// A page with one form.
+/// Where somebody signs in that is not here.
+#[derive(Debug, Clone)]
+pub struct ProviderLink {
+    /// Where its sign-in begins, a path of ours.
+    pub address: String,
+    /// What it is called.
+    pub title: Text,
+}
+
+/// A page with one form, or with providers alone where it has no button.
 #[derive(Debug, Clone, Default)]
 pub struct FormView {
     /// What the page is for.
@@ -146,6 +155,8 @@ pub struct FormView {
     pub passkey: bool,
     /// Whether a passkey may stand in the place of the password of a new account.
     pub first_passkey: bool,
+    /// Where else one may sign in.
+    pub providers: Vec<ProviderLink>,
     /// The field that a code in the address's fragment goes into.
     pub code_field: Option<&'static str>,
     /// Whether the form goes by itself once the code stands in it.
@@ -229,10 +240,15 @@ pub struct Told<'a> {
     /// What it means.
     pub words: Text,
     /// Where to go on: address and words.
-    pub ways: &'a [(&'static str, &'static str)],
+    pub ways: &'a [(&'a str, &'a str)],
 }
 
 /// A page that tells something.
 pub fn told(view: &Told<'_>) -> Response {
-    page(StatusCode::OK, view)
+    told_with(StatusCode::OK, view)
+}
+
+/// The same with another status, for what did not come about.
+pub fn told_with(status: StatusCode, view: &Told<'_>) -> Response {
+    page(status, view)
 }

@@ -22,10 +22,10 @@ pub mod text;
 pub use approval::{connect, connect_refused};
 pub use assets::{asset, asset_response, asset_url};
 pub use error_page::error_page;
-pub use form::{FormView, Input, Told, form, form_refused, told};
+pub use form::{FormView, Input, ProviderLink, Told, form, form_refused, told, told_with};
 pub use frame::{Frame, FrameOrg, OrgPage};
 pub use home::home;
-pub use response::{Response, page, see_other};
+pub use response::{Response, leave_for, page, see_other};
 pub use tabbed::{TabbedView, tabbed, tabbed_refused};
 pub use text::{Host, HttpsLink, Text};
 

@@ -7,6 +7,7 @@ use http::header::{
     X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use url::Url;
 
 /// What a page is served as.
 pub type Response = http::Response<Body>;
@@ -39,6 +40,20 @@ pub fn see_other(path: &str) -> Response {
     secure(response.headers_mut());
     match HeaderValue::from_str(path) {
         Ok(location) if path.starts_with('/') && !path.starts_with("//") && !path.contains('\\') => {
+            *response.status_mut() = StatusCode::SEE_OTHER;
+            response.headers_mut().insert(LOCATION, location);
+        }
+        _ => *response.status_mut() = StatusCode::NOT_FOUND,
+    }
+    response
+}
+
+/// 303 to a page of somebody else, whose address this server made itself of what the operator trusts.
+pub fn leave_for(address: &Url) -> Response {
+    let mut response = Response::new(Body::empty());
+    secure(response.headers_mut());
+    match HeaderValue::from_str(address.as_str()) {
+        Ok(location) if matches!(address.scheme(), "https" | "http") => {
             *response.status_mut() = StatusCode::SEE_OTHER;
             response.headers_mut().insert(LOCATION, location);
         }

@@ -10,8 +10,17 @@ const scopes = ['org:read', 'org:write', 'playbook:read', 'playbook:write', 'org
 const port = Number(process.env.PORT);
 
 const provider = new Provider(`http://localhost:${port}`, {
-  scopes: ['openid', 'offline_access', ...scopes],
-  claims: { openid: ['sub', 'name', 'email', 'email_verified'] },
+  scopes: ['openid', 'offline_access', 'email', 'profile', ...scopes],
+  claims: { openid: ['sub', 'name', 'email', 'email_verified', 'org_id', 'org_role'] },
+  // Studio learns who signed in from the ID token alone.
+  conformIdTokenClaims: false,
+  // Studio itself. A native client may return to any port of this machine.
+  clients: ['acme', 'issuer'].map((name) => ({
+    client_id: `studio-${name}`,
+    client_secret: 'a-secret-of-studio',
+    redirect_uris: [`http://localhost/sign-in/upstream/${name}/callback`],
+    token_endpoint_auth_method: 'client_secret_basic',
+  })),
   features: {
     devInteractions: { enabled: true },
     registration: { enabled: true },
@@ -38,7 +47,14 @@ const provider = new Provider(`http://localhost:${port}`, {
   }),
   findAccount: (_context: unknown, id: string) => ({
     accountId: id,
-    claims: () => ({ sub: id, name: `Person ${id}`, email: `${id}@north.test`, email_verified: true }),
+    claims: () => ({
+      sub: id,
+      name: `Person ${id}`,
+      email: `${id}@north.test`,
+      email_verified: true,
+      org_id: 'north',
+      org_role: id === 'viewer' ? 'viewer' : 'admin',
+    }),
   }),
   pkce: { required: () => true },
   // Clients that return to this machine come back on whatever port is free.

@@ -84,7 +84,7 @@ const EDGES: [(&str, &[&str]); 21] = [
 const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
 
 /// Libraries and the rooms that may name them.
-const LIBRARIES: [(&str, &[&str]); 10] = [
+const LIBRARIES: [(&str, &[&str]); 11] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
@@ -95,6 +95,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
     ("jsonwebtoken", &["identity"]),
+    ("oauth2", &["identity"]),
     ("rmcp", &[]),
 ];
 

@@ -3,6 +3,7 @@
 mod given;
 mod identity;
 mod refusals;
+mod sign_in_providers;
 
 use std::io;
 use std::path::Path;
@@ -26,7 +27,10 @@ fn loaded(variables: &[(&str, &str)], file: Option<&str>) -> Result<Settings, St
 
 /// The settings of a file alone.
 fn of_file(text: &str) -> Settings {
-    match loaded(&[("DESK_KEY", "desk-secret-1"), ("FILES_KEY", "files-secret-1")], Some(text)) {
+    match loaded(
+        &[("DESK_KEY", "desk-secret-1"), ("FILES_KEY", "files-secret-1"), ("ACME_CLIENT_SECRET", "acme-secret-1")],
+        Some(text),
+    ) {
         Ok(settings) => settings,
         Err(line) => panic!("refused: {line}"),
     }

@@ -136,6 +136,7 @@ fn sign_up_view(app: &App, given: Option<&Fields>) -> FormView {
         ways: vec![("/sign-in", "Sign in instead")],
         code_field: Some("invitation"),
         first_passkey: app.settings.sign_in.methods.passkey,
+        providers: super::upstream::links(app),
         ..FormView::default()
     }
 }

@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::{RawQuery, Request, State};
 use http::HeaderMap;
 
-use super::{Fields, after_sign_in, browser, is_here, nothing, set, way_back};
+use super::{Fields, after_sign_in, browser, is_here, nothing, set, upstream, way_back};
 use crate::app::App;
 use crate::config::SignUp;
 use crate::error::{Problem, Result};
@@ -32,7 +32,8 @@ pub(super) async fn page(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    if app.access.signs_in() && app.settings.identity.is_some() {
+    let outside = app.access.signs_in() && app.settings.identity.is_some();
+    if outside && app.upstreams.is_empty() {
         return studio::told(&Told {
             title: "Sign-in to Studio is not set up",
             tone: "warn",
@@ -40,7 +41,7 @@ pub(super) async fn page(
             ways: &[("/", "Go to the first page")],
         });
     }
-    if !is_here(&app) {
+    if !(outside || is_here(&app)) {
         return studio::error_page(&nothing());
     }
     let other = query.as_deref() == Some(AS_OTHER);
@@ -55,6 +56,9 @@ async fn first_step(app: &App, headers: &HeaderMap, sender: &Sender, other: bool
         Some(session) if !other => app.identity.person(&session.person).await?,
         _ => None,
     };
+    if !takes_email(app) {
+        return Ok(upstream::only_these(app, person.is_some()));
+    }
     let Some(email) = person.and_then(|person| person.email) else {
         let hint = hint(app, headers).await?.unwrap_or_default();
         return Ok(email_view(app, &hint));
@@ -132,16 +136,21 @@ pub(crate) async fn sign_out(
     let done = async {
         let fields = Fields::read(&app, &parts.headers, sent).await?;
         let switch = fields.ticked("switch") && Cookie::Request.read(&app, &parts.headers).is_some();
-        let Some(session) = studio_session(&app, &parts.headers, &sender).await? else { return Ok(switch) };
+        let Some(session) = studio_session(&app, &parts.headers, &sender).await? else { return Ok((switch, None)) };
         current(&app, &fields, &session)?;
         if let Some(person) = app.identity.person(&session.person).await? {
             app.identity.end_session(&person, &session.digest, "sign_out").await?;
         }
-        Ok::<_, Problem>(switch)
+        Ok::<_, Problem>((switch, session.kept.upstream))
     };
     match done.await {
-        Ok(switch) => {
-            let mut response = if switch { way_back::to_sign_in(&app, REQUEST) } else { studio::see_other("/") };
+        Ok((switch, came_from)) => {
+            let mut response = if switch {
+                way_back::to_sign_in(&app, REQUEST)
+            } else {
+                let page = upstream::signed_out(&app, came_from.as_deref()).await;
+                page.unwrap_or_else(|| studio::see_other("/"))
+            };
             set(&mut response, Cookie::Session.clear(&app));
             response
         }
@@ -166,6 +175,12 @@ fn current(app: &App, fields: &Fields, session: &Session) -> Result<()> {
     if csrf::fits(app, &session.digest, "", fields.get("csrf"))? { Ok(()) } else { Err(foreign()) }
 }
 
+/// Whether an email leads anywhere: to a password, or to a passkey.
+fn takes_email(app: &App) -> bool {
+    let methods = app.settings.sign_in.methods;
+    methods.password || methods.passkey
+}
+
 fn email_view(app: &App, given: &str) -> FormView {
     let mut ways = Vec::new();
     if app.settings.sign_in.sign_up == SignUp::Open {
@@ -178,11 +193,12 @@ fn email_view(app: &App, given: &str) -> FormView {
         submit: "Continue",
         ways,
         passkey: app.settings.sign_in.methods.passkey,
+        providers: upstream::links(app),
         ..FormView::default()
     }
 }
 
-fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
+pub(super) fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
     let methods = app.settings.sign_in.methods;
     let mut inputs = Vec::new();
     if methods.password {
@@ -199,6 +215,7 @@ fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
         submit: "Sign in",
         ways: vec![("/sign-in?other", "Use another email"), ("/forgot", "Forgot your password?")],
         passkey: methods.passkey,
+        providers: upstream::links(app),
         ..FormView::default()
     }
 }

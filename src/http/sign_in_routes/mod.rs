@@ -8,6 +8,7 @@ mod enter;
 mod first_proof;
 pub(super) mod passkey;
 mod set_up;
+mod upstream;
 mod way_back;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/sign-in", get(enter::page).post(enter::done).fallback(|| only("GET, HEAD, POST")))
         .route("/sign-in/passkey/challenge", post(passkey::challenge).fallback(|| only("POST")))
         .route("/sign-in/passkey", post(passkey::done).fallback(|| only("POST")))
+        .route("/sign-in/upstream/{name}", get(upstream::leave).fallback(|| only("GET, HEAD")))
+        .route("/sign-in/upstream/{name}/callback", get(upstream::come_back).fallback(|| only("GET, HEAD")))
+        .route("/sign-in/upstream/{name}/link", get(upstream::link).fallback(|| only("GET, HEAD")))
         .route("/sign-out", post(sign_out).fallback(|| only("POST")))
         .route("/sign-up", get(accounts::sign_up_page).post(accounts::sign_up).fallback(|| only("GET, HEAD, POST")))
         .route("/sign-up/passkey", post(first_proof::challenge).fallback(|| only("POST")))

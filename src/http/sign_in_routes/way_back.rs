@@ -23,10 +23,13 @@ const LONGEST: usize = 1_024;
 /// Sends a browser to sign in, and from there back to `path`, a path of our own.
 pub(crate) fn to_sign_in(app: &App, path: &str) -> Response {
     let mut response = studio::see_other("/sign-in");
-    if is_own(path) {
-        set(&mut response, sealed(app, Cookie::Return, path, RETURN_S));
-    }
+    set(&mut response, remember(app, path));
     response
+}
+
+/// The cookie that leads to `path`, a path of our own, after signing in.
+pub(super) fn remember(app: &App, path: &str) -> Option<http::HeaderValue> {
+    if is_own(path) { sealed(app, Cookie::Return, path, RETURN_S) } else { None }
 }
 
 /// A path of this server alone: never another host's, also not in a browser that takes `\` for `/`.

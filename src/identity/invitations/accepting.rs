@@ -116,7 +116,7 @@ fn other_address(email: &str) -> Problem {
 }
 
 /// The org takes people, and neither it nor the person is full.
-async fn room(connection: &mut Connection, org: &str, person: &str) -> Result<()> {
+pub async fn room(connection: &mut Connection, org: &str, person: &str) -> Result<()> {
     match orgs::one(connection, org).await? {
         Some(org) if org.status == orgs::Status::Active => {}
         Some(org) if org.status == orgs::Status::Deleting => return Err(orgs::deleting()),

@@ -1,6 +1,6 @@
 //! How people sign in to Studio: sessions, and what opens one (`identity.md` 8).
 //!
-//! Start with [`sessions`], then [`accounts`]; [`set_up`] makes the first person. Everything here is of the whole server, as people are; its events stand in the server's own
+//! Start with [`sessions`], then [`accounts`]; [`set_up`] makes the first person, [`upstream`] lets providers say who it is. Everything here is of the whole server, as people are; its events stand in the server's own
 //! book, the org `""`.
 
 pub mod accounts;
@@ -15,6 +15,7 @@ pub mod sessions;
 pub mod set_up;
 pub mod throttle;
 mod upkeep;
+pub mod upstream;
 pub mod webauthn;
 
 use std::sync::Arc;

@@ -92,9 +92,18 @@ pub struct Session {
     pub user_agent: String,
     /// The address it began from.
     pub address: String,
+    /// The provider its person signed in at; none where they did here.
+    pub upstream: Option<String>,
+    /// The one org it is for, where an issuer's word makes its person a member; none for every org of theirs.
+    pub org: Option<String>,
 }
 
 impl Session {
+    /// Whether its person acts in `org` with it, as far as the session goes.
+    pub fn is_for(&self, org: &str) -> bool {
+        self.org.as_ref().is_none_or(|only| only == org)
+    }
+
     /// The browser it began in.
     pub fn browser(&self) -> Browser {
         Browser { user_agent: self.user_agent.clone(), address: self.address.clone() }
@@ -104,7 +113,11 @@ impl Session {
 /// The event of a sign-in.
 pub(super) fn signed_in(person: &Person, method: Method, session: &Session) -> Event {
     let who = session.browser().acting(actor(person));
-    Event::audit(format!("people/{}", person.id), "sign_in", who, json!({ "method": method.word() }))
+    let mut facts = json!({ "method": method.word() });
+    if let Some(provider) = &session.upstream {
+        facts["provider"] = provider.as_str().into();
+    }
+    Event::audit(format!("people/{}", person.id), "sign_in", who, facts)
 }
 
 /// A session that has just begun, with the id its browser gets.
@@ -127,6 +140,8 @@ struct Stored {
     remembered: bool,
     user_agent: String,
     address: String,
+    upstream: Option<String>,
+    org: Option<String>,
 }
 
 impl From<Stored> for Session {
@@ -142,6 +157,8 @@ impl From<Stored> for Session {
             remembered: row.remembered,
             user_agent: row.user_agent,
             address: row.address,
+            upstream: row.upstream,
+            org: row.org,
         }
     }
 }
@@ -150,7 +167,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT digest, person, created_at, last_seen_at, expires_at, auth_time, auth_methods, remembered, \
-             user_agent, address FROM sessions WHERE ",
+             user_agent, address, upstream, org FROM sessions WHERE ",
             $rest
         )
     };
@@ -160,7 +177,7 @@ const ONE: &str = select!("digest = $1 AND last_seen_at > $2 AND expires_at > $3
 const OF_PERSON: &str =
     select!("person = $1 AND last_seen_at > $2 AND expires_at > $3 ORDER BY created_at DESC, digest LIMIT 50");
 const INSERT: &str = "INSERT INTO sessions (digest, person, created_at, last_seen_at, expires_at, auth_time, auth_methods, \
-     remembered, user_agent, address) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+     remembered, user_agent, address, upstream, org) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 const CROWDED: &str = "DELETE FROM sessions WHERE person = $1 AND digest NOT IN \
      (SELECT digest FROM sessions WHERE person = $1 ORDER BY created_at DESC, digest LIMIT $2)";
 const END: &str = "DELETE FROM sessions WHERE digest = $1 AND person = $2";
@@ -185,6 +202,8 @@ pub async fn open(connection: &mut Connection, id: &str, session: &Session, befo
         .bind(session.remembered)
         .bind(&session.user_agent)
         .bind(&session.address)
+        .bind(&session.upstream)
+        .bind(&session.org)
         .execute(c)
         .await
         .map(|_| ()))?;
@@ -222,6 +241,8 @@ impl Identity {
             remembered,
             user_agent: browser.user_agent.chars().take(200).collect(),
             address: browser.address.clone(),
+            upstream: None,
+            org: None,
         };
         Opened { id, session }
     }

@@ -34,6 +34,8 @@ pub struct Window {
 
 /// Passwords tried from an address.
 pub const ADDRESS: Window = Window { most: 30, in_ms: 10 * 60 * 1_000 };
+/// Trips to a provider from an address, which a whole office may share.
+pub const UPSTREAM: Window = Window { most: 120, in_ms: 10 * 60 * 1_000 };
 /// Codes of the set-up tried from an address.
 pub const SET_UP: Window = Window { most: 5, in_ms: 60 * 1_000 };
 /// Codes sent to an account by mail.

@@ -90,9 +90,9 @@ impl Times {
             return Err(Refused(Cause::NotYet));
         }
         match (&rules.origin, self.issued_at_ms) {
-            (Origin::Own, None) => return Err(Refused(Cause::Times)),
+            (Origin::Own | Origin::Provider, None) => return Err(Refused(Cause::Times)),
             (_, Some(at)) if at > now_ms + SKEW_MS => return Err(Refused(Cause::IssuedAt)),
-            (Origin::External(_), Some(at)) => {
+            (Origin::External(_) | Origin::Provider, Some(at)) => {
                 let too_old_ms = at + OLDEST_MS + 1;
                 if now_ms >= too_old_ms {
                     return Err(Refused(Cause::IssuedAt));

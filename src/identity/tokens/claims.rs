@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::check::{Times, instant, subject};
 use super::refused::{Cause, Refused};
 use super::rules::{Origin, Rules};
-use crate::config::{Issuer, Members, Permission, is_org};
+use crate::config::{ClaimNames, Issuer, Members, Permission, is_org};
 use crate::identity::{Permissions, Role};
 
 /// The longest name kept, in characters; a longer one is cut.
@@ -71,6 +71,7 @@ pub(super) fn read(payload: &Value, rules: &Rules, audiences: Vec<String>, times
     match &rules.origin {
         Origin::Own => own(payload, claims),
         Origin::External(issuer) => external(payload, issuer, claims),
+        Origin::Provider => provider(payload, claims),
     }
 }
 
@@ -87,6 +88,22 @@ fn own(payload: &Value, mut claims: Claims) -> Result<Claims, Refused> {
     Ok(claims)
 }
 
+/// A provider says who somebody is, and nothing of what they may do here.
+fn provider(payload: &Value, mut claims: Claims) -> Result<Claims, Refused> {
+    claims.subject = subject(payload.get("sub"))?;
+    who(payload, &ClaimNames::default(), &mut claims);
+    Ok(claims)
+}
+
+/// Name and email.
+fn who(payload: &Value, names: &ClaimNames, claims: &mut Claims) {
+    claims.email =
+        find(payload, &names.email).and_then(Value::as_str).filter(|email| is_email(email)).map(str::to_owned);
+    claims.email_verified = claims.email.is_some() && payload.get("email_verified") == Some(&Value::Bool(true));
+    claims.name = names.name.iter().find_map(|name| shown(find(payload, std::slice::from_ref(name))?.as_str()?));
+    claims.name = claims.name.take().or_else(|| claims.email.as_deref().and_then(shown));
+}
+
 fn external(payload: &Value, issuer: &Issuer, mut claims: Claims) -> Result<Claims, Refused> {
     let names = &issuer.claims;
     claims.subject = subject(find(payload, &names.person))?;
@@ -95,11 +112,7 @@ fn external(payload: &Value, issuer: &Issuer, mut claims: Claims) -> Result<Clai
         // An org in a form we do not read is not the same as none: the default could be somebody else's.
         Some(value) => Some(value.as_str().filter(|org| is_org(org)).ok_or(Refused(Cause::Org))?.to_owned()),
     };
-    claims.email =
-        find(payload, &names.email).and_then(Value::as_str).filter(|email| is_email(email)).map(str::to_owned);
-    claims.email_verified = claims.email.is_some() && payload.get("email_verified") == Some(&Value::Bool(true));
-    claims.name = names.name.iter().find_map(|name| shown(find(payload, std::slice::from_ref(name))?.as_str()?));
-    claims.name = claims.name.or_else(|| claims.email.as_deref().and_then(shown));
+    who(payload, names, &mut claims);
     claims.role = match issuer.members {
         Members::Invited => None,
         Members::Claims => Some(role(payload, issuer).ok_or(Refused(Cause::Role))?),

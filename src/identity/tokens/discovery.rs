@@ -26,6 +26,8 @@ pub struct Metadata {
     pub end_session_endpoint: Option<Url>,
     /// The ways of PKCE it takes (RFC 7636).
     pub code_challenge_methods_supported: Vec<String>,
+    /// How clients prove themselves for a token (RFC 8414, section 2); empty where it does not say.
+    pub token_endpoint_auth_methods_supported: Vec<String>,
     /// Whether a client's id may be the address of a document about it.
     pub client_id_metadata_document_supported: bool,
     /// Whether it names itself in its answers to an authorization request (RFC 9207).
@@ -41,16 +43,18 @@ impl Metadata {
         }
         let endpoint = |member: &str| document.get(member).and_then(Value::as_str).and_then(secure_address);
         let says = |member: &str| document.get(member) == Some(&Value::Bool(true));
-        let methods = document.get("code_challenge_methods_supported").and_then(Value::as_array);
+        let words = |member: &str| -> Vec<String> {
+            let list = document.get(member).and_then(Value::as_array);
+            list.map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect()).unwrap_or_default()
+        };
         Ok(Self {
             jwks_uri: endpoint("jwks_uri").ok_or(Fault::Content("The document has no jwks_uri with https."))?,
             authorization_endpoint: endpoint("authorization_endpoint"),
             token_endpoint: endpoint("token_endpoint"),
             registration_endpoint: endpoint("registration_endpoint"),
             end_session_endpoint: endpoint("end_session_endpoint"),
-            code_challenge_methods_supported: methods
-                .map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-                .unwrap_or_default(),
+            code_challenge_methods_supported: words("code_challenge_methods_supported"),
+            token_endpoint_auth_methods_supported: words("token_endpoint_auth_methods_supported"),
             client_id_metadata_document_supported: says("client_id_metadata_document_supported"),
             authorization_response_iss_parameter_supported: says("authorization_response_iss_parameter_supported"),
         })

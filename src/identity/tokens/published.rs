@@ -78,10 +78,15 @@ enum Plan {
 impl Published {
     /// The key set of the issuer that `identity` names; nothing is fetched before it is needed.
     pub fn new(identity: &Issuer, egress: egress::Client, clock: SharedClock) -> Arc<Self> {
+        Self::of(&identity.issuer, identity.jwks_url.clone(), egress, clock)
+    }
+
+    /// The key set of the issuer called `issuer`, at `jwks_url` or where the issuer says.
+    pub fn of(issuer: &str, jwks_url: Option<Url>, egress: egress::Client, clock: SharedClock) -> Arc<Self> {
         Arc::new(Self {
-            issuer: identity.issuer.clone(),
-            jwks_url: identity.jwks_url.clone(),
-            discovery: Discovery::new(&identity.issuer, egress.clone(), clock.clone()),
+            issuer: issuer.to_owned(),
+            jwks_url,
+            discovery: Discovery::new(issuer, egress.clone(), clock.clone()),
             egress,
             clock,
             state: Mutex::default(),

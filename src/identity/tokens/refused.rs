@@ -9,6 +9,11 @@ impl Refused {
     pub const fn cause(self) -> &'static str {
         self.0.words()
     }
+
+    /// Whether the token itself is good and gives its person no place here.
+    pub const fn is_of_place(self) -> bool {
+        matches!(self.0, Cause::Org | Cause::Role)
+    }
 }
 
 /// What a token was refused for, in the order it is looked at (`identity.md` 5.1).
@@ -36,6 +41,9 @@ pub(super) enum Cause {
     Org,
     Role,
     Incomplete,
+    Client,
+    Nonce,
+    Stale,
 }
 
 impl Cause {
@@ -63,6 +71,9 @@ impl Cause {
             Self::Org => "names its org in another form than an org id",
             Self::Role => "names no role that counts here",
             Self::Incomplete => "without a claim that each of our tokens has",
+            Self::Client => "made for another client",
+            Self::Nonce => "made for another attempt",
+            Self::Stale => "of a sign-in before the one that was asked for",
         }
     }
 }

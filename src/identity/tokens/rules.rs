@@ -2,7 +2,7 @@
 
 use crate::config::{Algorithm, Issuer, TokenType};
 
-/// The rules of one issuer's access tokens.
+/// The rules of one issuer's tokens.
 pub struct Rules {
     /// The issuer's identifier, compared byte by byte.
     pub(super) issuer: String,
@@ -12,6 +12,17 @@ pub struct Rules {
     pub(super) token_type: TokenType,
     /// Whose issuer it is.
     pub(super) origin: Origin,
+    /// What the token has to be.
+    pub(super) kind: Kind,
+}
+
+/// What a token is for; one kind is never taken for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Lets a client act for a person.
+    Access,
+    /// Tells a client who signed in (OpenID Connect Core, section 2).
+    Identity,
 }
 
 /// Whose issuer it is, which decides what its claims mean.
@@ -20,6 +31,8 @@ pub(super) enum Origin {
     Own,
     /// One outside, with the operator's settings.
     External(Box<Issuer>),
+    /// A provider that people sign in at and nothing else.
+    Provider,
 }
 
 impl Rules {
@@ -30,6 +43,7 @@ impl Rules {
             algorithms: vec![Algorithm::Es256],
             token_type: TokenType::AtJwt,
             origin: Origin::Own,
+            kind: Kind::Access,
         }
     }
 
@@ -40,6 +54,23 @@ impl Rules {
             algorithms: identity.algorithms.clone(),
             token_type: identity.token_type,
             origin: Origin::External(Box::new(identity.clone())),
+            kind: Kind::Access,
+        }
+    }
+
+    /// The rules of the ID tokens of an issuer outside.
+    pub(super) fn external_identity(identity: &Issuer) -> Self {
+        Self { kind: Kind::Identity, ..Self::external(identity) }
+    }
+
+    /// The rules of the ID tokens of a provider called `issuer`.
+    pub(super) fn provider(issuer: &str) -> Self {
+        Self {
+            issuer: issuer.to_owned(),
+            algorithms: Algorithm::USUAL.to_vec(),
+            token_type: TokenType::Auto,
+            origin: Origin::Provider,
+            kind: Kind::Identity,
         }
     }
 }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
 use super::refused::{Cause, Refused};
-use super::rules::Rules;
+use super::rules::{Kind, Rules};
 use crate::config::{Algorithm, TokenType};
 
 /// The longest token, in bytes.
@@ -58,7 +58,11 @@ impl<'t> Unverified<'t> {
             return Err(Refused(Cause::Critical));
         }
         let claims = object(&payload).ok_or(Refused(Cause::Payload))?;
-        if !is_access_token(&header, &claims, rules.token_type) {
+        let fits = match rules.kind {
+            Kind::Access => is_access_token(&header, &claims, rules.token_type),
+            Kind::Identity => is_id_token(&header),
+        };
+        if !fits {
             return Err(Refused(Cause::Type));
         }
         let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::of);
@@ -106,6 +110,14 @@ fn is_access_token(header: &Value, claims: &Value, token_type: TokenType) -> boo
         Some("at+jwt") => true,
         None | Some("jwt") => token_type == TokenType::Auto && looks_like_access(claims),
         Some(_) => false,
+    }
+}
+
+/// A plain JWT by its header: what else it has to say, such as the nonce, is looked at once its signature is good.
+fn is_id_token(header: &Value) -> bool {
+    match header.get("typ") {
+        None => true,
+        Some(typ) => typ.as_str().is_some_and(|typ| typ.eq_ignore_ascii_case("JWT")),
     }
 }
 

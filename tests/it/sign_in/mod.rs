@@ -10,3 +10,4 @@ mod operator;
 mod sessions;
 pub mod tab;
 mod upkeep;
+mod upstream;

@@ -7,6 +7,7 @@ pub mod logs;
 pub mod peers;
 pub mod people;
 pub mod post;
+pub mod provider;
 pub mod services;
 pub mod signing_in;
 pub mod upstream;

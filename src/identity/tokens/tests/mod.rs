@@ -4,6 +4,7 @@ mod cached;
 mod claims;
 mod discovery;
 mod forged;
+mod id_tokens;
 mod issuer;
 mod key_sets;
 mod published;
