@@ -25,7 +25,7 @@ fn tab_of(server: &TestApp, person: &Visitor) -> Tab {
 
 /// Somebody of `acme` and the browser they signed in with; `name` is their first name.
 async fn joins(server: &TestApp, name: &str, role: Role) -> (Visitor, Tab) {
-    let email = format!("{}@acme.test", name.to_lowercase());
+    let email = format!("{}@acme.test", name.to_lowercase().replace(' ', "."));
     let person = server.person(name, &email, "acme", role).await;
     let tab = tab_of(server, &person);
     (person, tab)
