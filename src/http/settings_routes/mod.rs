@@ -1,7 +1,10 @@
-//! A person's own settings (`identity.md` 8.1): `/settings/profile`, `/settings/security`, `/settings/sessions`.
+//! A person's own settings (`identity.md` 8.1): `/settings/profile`, `/settings/security`, `/settings/sessions`,
+//! `/settings/apps`, `/settings/keys`, `/settings/accounts`.
 //!
 //! Each page is for a session, each form carries its token ([`Visit::command`]); who is not signed in signs in first.
 
+mod accounts;
+mod apps;
 mod passkeys;
 mod profile;
 mod security;
@@ -13,6 +16,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::routing::{get, post};
 use http::HeaderMap;
+use http::request::Parts;
 
 use super::sign_in_routes::{Fields, checked, to_sign_in};
 use super::{Sender, Session, only, page_routes, studio_session};
@@ -36,6 +40,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/settings/security/passkeys/remove", post(passkeys::remove).fallback(|| only("POST")))
         .route("/settings/sessions", get(sessions::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end", post(sessions::end).fallback(|| only("POST")))
+        .route("/settings/apps", get(apps::page).fallback(|| only("GET, HEAD")))
+        .route("/settings/apps/withdraw", get(apps::back).post(apps::withdraw).fallback(|| only("GET, HEAD, POST")))
+        .route("/settings/accounts", get(accounts::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end-others", post(sessions::end_others).fallback(|| only("POST")))
 }
 
@@ -58,12 +65,12 @@ impl Visit {
     }
 
     /// Whoever sent a form of a page, and its fields.
-    async fn command(app: &App, request: Request) -> Result<(Self, Fields, HeaderMap)> {
+    async fn command(app: &App, request: Request) -> Result<(Self, Fields, Parts)> {
         let sender = Sender::of(request.extensions());
         let (parts, sent) = request.into_parts();
         let visit = Self::of(app, &parts.headers, &sender).await?;
         let fields = checked(app, &parts.headers, sent, &visit.session).await?;
-        Ok((visit, fields, parts.headers))
+        Ok((visit, fields, parts))
     }
 
     /// Refuses what needs a fresh proof of who it is.
@@ -92,6 +99,10 @@ fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Response {
 
 /// An instant for a person to read, in UTC.
 fn minute(ms: i64) -> String {
-    let text = clock::iso(ms);
-    format!("{} {} UTC", text.get(..10).unwrap_or_default(), text.get(11..16).unwrap_or_default())
+    told(&clock::iso(ms))
+}
+
+/// An instant as an operation tells it, for a person to read.
+fn told(iso: &str) -> String {
+    format!("{} {} UTC", iso.get(..10).unwrap_or_default(), iso.get(11..16).unwrap_or_default())
 }

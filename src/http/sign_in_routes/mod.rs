@@ -56,15 +56,23 @@ fn nothing() -> Problem {
 }
 
 /// The fields of a form; wiped when dropped, since one may be a password.
-pub(super) struct Fields(BTreeMap<String, Zeroizing<String>>);
+pub(super) struct Fields(BTreeMap<String, Vec<Zeroizing<String>>>);
 
 impl Fields {
     /// Reads what a page of our own sent.
     pub(super) async fn read(app: &App, headers: &HeaderMap, sent: Body) -> Result<Self> {
         from_own_page(app, headers)?;
         let bytes = body::read_body(&app.limits.bodies, sent).await?;
-        let pairs = url::form_urlencoded::parse(&bytes);
-        Ok(Self(pairs.map(|(name, text)| (name.into_owned(), Zeroizing::new(text.into_owned()))).collect()))
+        Ok(Self::parse(&bytes))
+    }
+
+    /// The fields of a form as it goes into an address or a body.
+    pub(super) fn parse(bytes: &[u8]) -> Self {
+        let mut fields: BTreeMap<String, Vec<Zeroizing<String>>> = BTreeMap::new();
+        for (name, text) in url::form_urlencoded::parse(bytes) {
+            fields.entry(name.into_owned()).or_default().push(Zeroizing::new(text.into_owned()));
+        }
+        Self(fields)
     }
 
     /// The same for a page that is there only where this server itself signs people in.
@@ -77,7 +85,12 @@ impl Fields {
 
     /// A field as it was sent; empty where it was not.
     pub(super) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", |text| text.as_str())
+        self.0.get(name).and_then(|texts| texts.last()).map_or("", |text| text.as_str())
+    }
+
+    /// Everything that was sent for a field, such as the answers of several boxes.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.get(name).into_iter().flatten().map(|text| text.as_str())
     }
 
     /// Whether a field was sent.
