@@ -16,6 +16,8 @@ pub struct Pick {
     pub value: Text,
     /// What it means.
     pub words: Text,
+    /// What it is called where it is written down.
+    pub note: Option<&'static str>,
     /// Whether it is chosen.
     pub chosen: bool,
 }
@@ -23,7 +25,7 @@ pub struct Pick {
 impl Pick {
     /// An answer that is chosen where `chosen` is its value.
     pub fn new(value: &str, words: impl Into<Text>, chosen: &str) -> Self {
-        Self { value: Text::new(value), words: words.into(), chosen: value == chosen }
+        Self { value: Text::new(value), words: words.into(), note: None, chosen: value == chosen }
     }
 }
 

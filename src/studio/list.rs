@@ -37,7 +37,7 @@ pub struct Line {
     /// What is told of it to who unfolds it.
     pub folded: Vec<Fact>,
     /// Pages about it: address and words.
-    pub ways: Vec<(String, &'static str)>,
+    pub ways: Vec<(String, Text)>,
     /// What the form of its own button carries beside the token; no button where there is none.
     pub end: Option<Vec<(&'static str, String)>>,
 }
@@ -69,5 +69,5 @@ pub struct List {
     /// A button below the list: where it goes and its word.
     pub all: Option<(&'static str, &'static str)>,
     /// Where more can be done or seen: address and words.
-    pub ways: Vec<(String, &'static str)>,
+    pub ways: Vec<(String, Text)>,
 }

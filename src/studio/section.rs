@@ -33,7 +33,7 @@ pub struct Section {
     /// Whether its button ends something for good.
     pub ends: bool,
     /// Where one may go instead: address and words.
-    pub ways: Vec<(String, &'static str)>,
+    pub ways: Vec<(String, Text)>,
     /// What went wrong with it.
     pub fault: Option<Text>,
 }

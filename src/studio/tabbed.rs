@@ -31,6 +31,8 @@ pub struct Shown {
     pub label: &'static str,
     /// The secret.
     pub text: String,
+    /// Where to go on: address and words.
+    pub way: (String, Text),
 }
 
 /// A page among others of one subject.

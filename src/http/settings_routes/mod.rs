@@ -5,6 +5,7 @@
 
 mod accounts;
 mod apps;
+mod keys;
 mod passkeys;
 mod profile;
 mod security;
@@ -19,9 +20,8 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use super::sign_in_routes::{Fields, checked, to_sign_in};
-use super::{Sender, Session, only, page_routes, studio_session};
+use super::{Sender, Session, minute, only, page_routes, studio_session, told};
 use crate::app::App;
-use crate::clock;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Person;
 use crate::operations::admission::RECENT_MS;
@@ -42,6 +42,12 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/settings/sessions/end", post(sessions::end).fallback(|| only("POST")))
         .route("/settings/apps", get(apps::page).fallback(|| only("GET, HEAD")))
         .route("/settings/apps/withdraw", get(apps::back).post(apps::withdraw).fallback(|| only("GET, HEAD, POST")))
+        .route("/settings/keys", get(keys::page).fallback(|| only("GET, HEAD")))
+        .route("/settings/keys/{org}/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
+        .route(
+            "/settings/keys/{org}/{key}/{act}",
+            get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")),
+        )
         .route("/settings/accounts", get(accounts::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end-others", post(sessions::end_others).fallback(|| only("POST")))
 }
@@ -95,14 +101,4 @@ fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Response {
         return studio::error_page(&Problem::not_found("There is nothing at this path."));
     }
     studio::error_page(&noted(problem, id))
-}
-
-/// An instant for a person to read, in UTC.
-fn minute(ms: i64) -> String {
-    told(&clock::iso(ms))
-}
-
-/// An instant as an operation tells it, for a person to read.
-fn told(iso: &str) -> String {
-    format!("{} {} UTC", iso.get(..10).unwrap_or_default(), iso.get(11..16).unwrap_or_default())
 }

@@ -16,7 +16,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
 use http::header::{SET_COOKIE, USER_AGENT};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Uri};
 use zeroize::Zeroizing;
 
 use super::authentication::from_own_page;
@@ -73,6 +73,20 @@ impl Fields {
             fields.entry(name.into_owned()).or_default().push(Zeroizing::new(text.into_owned()));
         }
         Self(fields)
+    }
+
+    /// The fields of an address's query.
+    pub(super) fn of_query(uri: &Uri) -> Self {
+        Self::parse(uri.query().unwrap_or_default().as_bytes())
+    }
+
+    /// An address of this server that carries the fields, but for the token of the session they were sent with.
+    pub(super) fn address(&self, path: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::for_suffix(format!("{path}?"), path.len() + 1);
+        for (name, texts) in self.0.iter().filter(|(name, _)| *name != "csrf") {
+            query.extend_pairs(texts.iter().map(|text| (name, text.as_str())));
+        }
+        query.finish()
     }
 
     /// The same for a page that is there only where this server itself signs people in.
