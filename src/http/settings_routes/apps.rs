@@ -119,7 +119,7 @@ fn line(app: &App, grant: &View, org: &str, org_name: &str) -> Line {
             Fact::several("It may", grant.scopes.iter().map(|scope| sentence(scope))),
             Fact::new("Allowed", told(&grant.created_at)),
             Fact::new("Last used", told(&grant.last_used_at)),
-            Fact::new("Ends unused", told(&grant.expires_at)),
+            Fact::new("Ends if unused", told(&grant.expires_at)),
         ],
         end: Some(vec![("org", org.to_owned()), ("id", grant.id.clone())]),
         ..Line::new(name(grant))
