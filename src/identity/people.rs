@@ -2,7 +2,7 @@
 //! of issuer and subject (RFC 8725, section 3.11), and never by an email alone.
 
 use super::Identity;
-use crate::error::Result;
+use crate::error::{Problem, Result};
 use crate::store::Connection;
 use crate::{on_connection, on_pool};
 
@@ -108,7 +108,7 @@ const BY_EMAIL: &str = select!("WHERE p.email = $1");
 const BY_IDENTITY: &str = select!("JOIN identities i ON i.person = p.id WHERE i.issuer = $1 AND i.subject = $2");
 const ANY: &str = "SELECT id FROM people LIMIT 1";
 const INSERT: &str = "INSERT INTO people (id, name, email, email_verified_at, status, created_at, refreshed_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7)";
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
 const VERIFY: &str =
     "UPDATE people SET email_verified_at = $2 WHERE id = $1 AND status = 'active' AND email_verified_at IS NULL";
 const LINK: &str = "INSERT INTO identities (issuer, subject, person, linked_at) VALUES ($1, $2, $3, $4)";
@@ -135,8 +135,11 @@ pub fn name(text: &str) -> Option<String> {
 }
 
 /// Writes a new person, inside a commit.
+///
+/// # Errors
+/// 409 kind `taken` when the email has an account, also one that another commit made meanwhile.
 pub async fn insert(connection: &mut Connection, person: &Person) -> Result<()> {
-    on_connection!(connection, c => sqlx::query(INSERT)
+    let rows = on_connection!(connection, c => sqlx::query(INSERT)
         .bind(&person.id)
         .bind(&person.name)
         .bind(&person.email)
@@ -146,8 +149,12 @@ pub async fn insert(connection: &mut Connection, person: &Person) -> Result<()> 
         .bind(person.refreshed_at_ms)
         .execute(c)
         .await
-        .map(|_| ()))?;
-    Ok(())
+        .map(|done| done.rows_affected()))?;
+    if rows == 1 { Ok(()) } else { Err(taken()) }
+}
+
+fn taken() -> Problem {
+    Problem::conflict("taken", "This email has an account already: sign in instead.")
 }
 
 /// Lets an issuer's subject prove a person, inside a commit.

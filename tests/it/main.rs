@@ -16,6 +16,7 @@ mod keys;
 mod mcp;
 mod members;
 mod oauth;
+mod pages;
 mod playbooks;
 mod servers;
 mod sign_in;

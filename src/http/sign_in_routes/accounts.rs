@@ -12,9 +12,8 @@ use crate::error::{Issue, Problem, Result};
 use crate::http::origin::origin;
 use crate::http::{RequestId, Sender};
 use crate::identity::invitations::Invitation;
-use crate::identity::invitations::accepting::Proof;
 use crate::identity::people;
-use crate::identity::sign_in::actor;
+use crate::identity::sign_in::accounts::Account;
 use crate::identity::sign_in::passwords::Password;
 use crate::identity::sign_in::sessions::Method;
 use crate::ledger::Via;
@@ -48,13 +47,15 @@ pub(super) async fn sign_up(
         app.identity.count_sign_up(&browser.address).await?;
         let invitation = invitation(&app, &fields).await?;
         let (name, email, password) = new_account(&fields, invitation.as_ref())?;
-        let phc = app.identity.hashed(password).await?;
-        let person = app.identity.sign_up(&name, &email, Some(phc), invitation.is_some()).await?;
-        if invitation.is_some() {
-            let code = code_of(&fields);
-            let who = actor(&person).from(Arc::new(origin(Via::Studio, &parts.headers, &parts.extensions)));
-            app.identity.accept_invitation(code, &person.id, who, Proof::Code).await?;
-        }
+        let phc = Some(app.identity.hashed(password).await?);
+        let account = Account { name, email, phc };
+        let person = match invitation {
+            Some(invitation) => {
+                let origin = Arc::new(origin(Via::Studio, &parts.headers, &parts.extensions));
+                app.identity.sign_up_invited(account, invitation, origin).await?
+            }
+            None => app.identity.sign_up(account).await?,
+        };
         let opened = app.identity.sign_in(&person, Method::Password, false, &browser, None).await?;
         Ok::<_, Problem>(after_sign_in(&app, &parts.headers, &person, &opened))
     };

@@ -1,5 +1,7 @@
 //! Signing in with a password, making an account, and setting another password (`identity.md` 8.2 and 8.4).
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::codes::{self, Kind};
@@ -9,8 +11,11 @@ use super::throttle::{self, MAIL_ACCOUNT, MAIL_ADDRESS, Subject};
 use super::{SERVER, actor};
 use crate::digest::sha256_hex;
 use crate::error::{Problem, Reason, Result};
+use crate::identity::invitations::Invitation;
+use crate::identity::invitations::accepting::{Proof, accept};
 use crate::identity::{Changed, Identity, Person, people};
-use crate::ledger::{self, Actor, Event};
+use crate::ledger::{self, Actor, Event, Origin};
+use crate::store::Connection;
 
 /// Somebody at the page of sign-in.
 pub struct Attempt<'a> {
@@ -24,6 +29,16 @@ pub struct Attempt<'a> {
     pub device: Option<&'a str>,
     /// Whether the browser keeps the session after it was closed.
     pub remembered: bool,
+}
+
+/// An account about to be made.
+pub struct Account {
+    /// The name.
+    pub name: String,
+    /// The email, as [`people::email`] gives it.
+    pub email: String,
+    /// What their password is checked by, where they have one.
+    pub phc: Option<String>,
 }
 
 /// 422: one answer for an unknown email and a wrong password.
@@ -107,38 +122,61 @@ impl Identity {
         self.ledger.commit(SERVER, work).await
     }
 
-    /// Makes an account; `verified` when whoever made it showed that the email is theirs.
+    /// Makes an account for somebody who came by themselves; their email is not verified yet.
     ///
     /// # Errors
     /// 409 kind `taken` when the email has an account.
-    pub async fn sign_up(&self, name: &str, email: &str, phc: Option<String>, verified: bool) -> Result<Person> {
-        let now = self.clock.now_ms();
-        let person = Person {
-            id: self.ids.person(),
-            name: name.to_owned(),
-            email: Some(email.to_owned()),
-            email_verified_at_ms: verified.then_some(now),
-            status: people::Status::Active,
-            created_at_ms: now,
-            refreshed_at_ms: now,
-        };
+    pub async fn sign_up(&self, account: Account) -> Result<Person> {
+        let person = self.new_person(&account, None);
         let made = person.clone();
         let work: crate::store::Work<()> = Box::new(move |connection| {
-            Box::pin(async move {
-                let email = made.email.as_deref().unwrap_or_default();
-                if people::of_email(connection, email).await?.is_some() {
-                    return Err(Problem::conflict("taken", "This email has an account already: sign in instead."));
-                }
-                people::insert(connection, &made).await?;
-                if let Some(phc) = &phc {
-                    passwords::put(connection, &made.id, phc, now).await?;
-                }
-                Ok(())
-            })
+            Box::pin(async move { make(connection, &made, account.phc.as_deref()).await })
         });
         self.ledger.store().housekeeping(SERVER, "an account is told by its first sign-in", work).await?;
         self.forget(Changed::Person(&person.id));
         Ok(person)
+    }
+
+    /// Makes an account for somebody who was invited, and lets them into the org, both or neither; the code of the
+    /// invitation proves their email. They act through a request of `origin`.
+    ///
+    /// # Errors
+    /// 409 kind `taken` when the email has an account, and as [`Identity::accept_invitation`].
+    pub async fn sign_up_invited(
+        &self,
+        account: Account,
+        invitation: Invitation,
+        origin: Arc<Origin>,
+    ) -> Result<Person> {
+        let now = self.clock.now_ms();
+        let person = self.new_person(&account, Some(now));
+        let (made, org) = (person.clone(), invitation.org.clone());
+        let who = actor(&person).from(origin);
+        // In the org's own commit, which the server's book has no event in.
+        let work: ledger::Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                make(connection, &made, account.phc.as_deref()).await?;
+                let (_, joined) = accept(connection, &invitation, &made, who, Proof::Code, now).await?;
+                Ok(ledger::Changed::by((), joined))
+            })
+        });
+        self.ledger.commit(&org, work).await?;
+        self.forget(Changed::Person(&person.id));
+        self.forget(Changed::Membership(&org, &person.id));
+        Ok(person)
+    }
+
+    fn new_person(&self, account: &Account, verified_at_ms: Option<i64>) -> Person {
+        let now = self.clock.now_ms();
+        Person {
+            id: self.ids.person(),
+            name: account.name.clone(),
+            email: Some(account.email.clone()),
+            email_verified_at_ms: verified_at_ms,
+            status: people::Status::Active,
+            created_at_ms: now,
+            refreshed_at_ms: now,
+        }
     }
 
     /// A code that lets the person of `email` set a password, asked for from `address`; none where nobody has that email,
@@ -224,4 +262,12 @@ impl Identity {
         self.ledger.commit(SERVER, work).await?;
         Ok(opened)
     }
+}
+
+async fn make(connection: &mut Connection, person: &Person, phc: Option<&str>) -> Result<()> {
+    people::insert(connection, person).await?;
+    if let Some(phc) = phc {
+        passwords::put(connection, &person.id, phc, person.created_at_ms).await?;
+    }
+    Ok(())
 }

@@ -6,5 +6,5 @@ mod first_person;
 mod links;
 mod operator;
 mod sessions;
-mod tab;
+pub mod tab;
 mod upkeep;
