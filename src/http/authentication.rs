@@ -154,10 +154,12 @@ pub(super) async fn api_caller(
 /// The person of a session as they act in `org` at one of Studio's pages, within their limits.
 ///
 /// # Errors
-/// 403 for who does not belong to the org.
+/// 404 for who does not belong to the org, as for one that is not there.
 pub(super) async fn acting_in(app: &Arc<App>, session: &Session, org: &str, parts: &Parts) -> Result<Context, Problem> {
     let caller = person_in(app, session, Some(org)).await?;
-    admission::org(&caller, org)?;
+    if caller.org != org {
+        return Err(Problem::not_found("There is nothing at this path."));
+    }
     app.limits.admit(&caller)?;
     Ok(admission::context(app.clone(), through(&caller, Via::Studio, &parts.headers, &parts.extensions), false))
 }

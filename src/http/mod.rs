@@ -10,7 +10,6 @@ mod csrf;
 mod entrance;
 mod framing;
 mod health;
-mod key_pages;
 mod mcp_routes;
 mod oauth;
 mod oauth_routes;
@@ -42,7 +41,6 @@ pub use sender::Sender;
 pub use serve::serve;
 
 use crate::app::App;
-use crate::clock;
 use crate::error::{Problem, Reason};
 use crate::identity::Resource;
 
@@ -86,14 +84,4 @@ async fn unknown_path(axum::extract::State(app): axum::extract::State<Arc<App>>,
     problems::response(&Problem::not_found(
         "There is nothing at this path. The OpenAPI document at /openapi.json lists every route.",
     ))
-}
-
-/// An instant for a person to read, in UTC.
-fn minute(ms: i64) -> String {
-    told(&clock::iso(ms))
-}
-
-/// An instant as an operation tells it, for a person to read.
-fn told(iso: &str) -> String {
-    format!("{} {} UTC", iso.get(..10).unwrap_or_default(), iso.get(11..16).unwrap_or_default())
 }

@@ -6,17 +6,16 @@ pub mod admission;
 mod incident;
 pub mod openapi;
 mod operation;
-mod performing;
 pub mod schema;
 pub mod words;
 
 pub mod audit;
 mod connections;
-pub mod grants;
+mod grants;
 mod guides;
 mod history;
 pub mod invitations;
-pub mod keys;
+mod keys;
 pub mod links;
 mod me;
 mod members;
@@ -31,7 +30,6 @@ pub use operation::{
     Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer, Operation, Scope,
     Tool,
 };
-pub use performing::perform;
 
 /// Every operation, in the order in which tools are listed.
 pub struct Operations {

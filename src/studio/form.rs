@@ -9,26 +9,6 @@ use super::response::{Response, page};
 use super::text::Text;
 use crate::error::Problem;
 
-/// One answer of a field to choose from.
-#[derive(Debug, Clone)]
-pub struct Pick {
-    /// What is sent for it.
-    pub value: Text,
-    /// What it means.
-    pub words: Text,
-    /// What it is called where it is written down.
-    pub note: Option<&'static str>,
-    /// Whether it is chosen.
-    pub chosen: bool,
-}
-
-impl Pick {
-    /// An answer that is chosen where `chosen` is its value.
-    pub fn new(value: &str, words: impl Into<Text>, chosen: &str) -> Self {
-        Self { value: Text::new(value), words: words.into(), note: None, chosen: value == chosen }
-    }
-}
-
 /// One field of a form.
 #[derive(Debug, Clone)]
 pub struct Input {
@@ -36,13 +16,10 @@ pub struct Input {
     pub name: &'static str,
     /// What to give, in words.
     pub title: &'static str,
-    /// How HTML calls its kind: `text`, `email`, `password`, `number`, `date` or `checkbox`; `select` for one answer of a
-    /// list, `radios` for one of a few, `boxes` for any of a few.
+    /// How HTML calls its kind: `text`, `email`, `password` or `checkbox`.
     pub kind: &'static str,
     /// What a browser may fill in, as HTML calls it.
     pub autocomplete: &'static str,
-    /// What to choose from.
-    pub picks: Vec<Pick>,
     /// What helps to give it.
     pub hint: Option<Text>,
     /// What stands in it.
@@ -56,13 +33,7 @@ pub struct Input {
 impl Input {
     /// An empty field that has to be filled in.
     pub fn new(name: &'static str, title: &'static str, kind: &'static str, autocomplete: &'static str) -> Self {
-        let (picks, value) = (Vec::new(), Text::default());
-        Self { name, title, kind, autocomplete, picks, hint: None, value, error: None, optional: false }
-    }
-
-    /// A field to choose in: `select`, `radios` or `boxes`.
-    pub fn choice(name: &'static str, title: &'static str, kind: &'static str, picks: Vec<Pick>) -> Self {
-        Self { picks, ..Self::new(name, title, kind, "off") }
+        Self { name, title, kind, autocomplete, hint: None, value: Text::new(""), error: None, optional: false }
     }
 
     /// The same with help.
@@ -88,19 +59,6 @@ impl Input {
 
     pub(super) fn is_checkbox(&self) -> bool {
         self.kind == "checkbox"
-    }
-
-    pub(super) fn is_select(&self) -> bool {
-        self.kind == "select"
-    }
-
-    /// How HTML calls each answer of a few; nothing for a field of another kind.
-    pub(super) fn answers(&self) -> Option<&'static str> {
-        match self.kind {
-            "radios" => Some("radio"),
-            "boxes" => Some("checkbox"),
-            _ => None,
-        }
     }
 
     /// Who reads the field aloud reads its hint and its fault too.

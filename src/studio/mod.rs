@@ -11,23 +11,17 @@ pub mod error_page;
 pub mod form;
 pub mod frame;
 pub mod home;
-pub mod list;
 pub mod response;
-pub mod section;
 pub mod settings;
-pub mod tabbed;
 pub mod text;
 
 pub use approval::{connect, connect_refused};
 pub use assets::{asset, asset_response, asset_url};
 pub use error_page::error_page;
-pub use form::{FormView, Input, Pick, Told, form, form_refused, told};
+pub use form::{FormView, Input, Told, form, form_refused, told};
 pub use frame::{Frame, FrameOrg};
 pub use home::home;
-pub use list::{Fact, Line, List};
 pub use response::{Response, page, see_other};
-pub use section::{Section, Sends};
-pub use tabbed::{Shown, Tab, TabbedView, tabbed, tabbed_refused};
 pub use text::{Host, HttpsLink, Text};
 
 #[cfg(test)]

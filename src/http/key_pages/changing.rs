@@ -5,11 +5,12 @@ use serde_json::json;
 use super::{Done, Place, end_of_day, making, number};
 use crate::error::Result;
 use crate::http::sign_in_routes::Fields;
-use crate::http::told;
+use crate::http::pages::written;
 use crate::operations::keys::View;
 use crate::operations::keys::update_key::UpdateKey;
 use crate::operations::perform;
-use crate::studio::{Input, Section, Text};
+use crate::studio::Input;
+use crate::studio::parts::{Section, Weight};
 
 pub(super) fn section(place: &Place, key: &View, given: &Fields) -> Section {
     let was = |name: &str, before: String| if given.has(name) { given.get(name).to_owned() } else { before };
@@ -17,18 +18,19 @@ pub(super) fn section(place: &Place, key: &View, given: &Fields) -> Section {
     let calls = was("usage_limit", key.usage_limit.map(|calls| calls.to_string()).unwrap_or_default());
     let period = was("usage_period", key.usage_period.map(|period| period.word().to_owned()).unwrap_or_default());
     let ends = match &key.expires_at {
-        Some(at) => format!("In UTC, and no later than now: it works until {}.", told(at)),
+        Some(at) => format!("In UTC, and no later than now: it works until {}.", written(at)),
         None => "In UTC. Now it works until it is revoked.".to_owned(),
     };
     let end = Input::new("expires_at", "Works until the end of this day", "date", "off").hint(&ends);
-    let mut section = Section::new(format!("Change {}", key.name), format!("{}/{}/change", place.base, key.id), "Save");
-    section.words =
-        Some(Text::new("What it may do, and in which playbooks, never changes: make another key for that."));
+    let address = format!("{}/{}/change", place.base, key.id);
+    let mut section = Section::new(format!("Change {}", key.name), address, "Save")
+        .words("What it may do, and in which playbooks, never changes: make another key for that.")
+        .weight(Weight::Primary)
+        .way(&place.list, "Go back");
     section.inputs.push(name.given(&was("name", key.name.clone())));
     let hint = if key.usage_limit.is_some() { "A limit can be moved, not taken away." } else { "Empty for no limit." };
     section.inputs.extend(making::limits(&calls, &period, hint));
     section.inputs.push(end.given(given.get("expires_at")).optional());
-    section.ways = vec![(place.list.clone(), "Go back".into())];
     section
 }
 

@@ -5,12 +5,13 @@ use serde_json::json;
 use super::{Done, Place, making, number};
 use crate::error::Result;
 use crate::http::sign_in_routes::Fields;
-use crate::http::told;
+use crate::http::pages::written;
 use crate::operations::keys::View;
 use crate::operations::keys::revoke_key::RevokeKey;
 use crate::operations::keys::rotate_key::RotateKey;
 use crate::operations::perform;
-use crate::studio::{Input, Pick, Section, Text};
+use crate::studio::Input;
+use crate::studio::parts::{Section, Weight};
 
 /// How long the text from before may still work: seconds and words.
 const GRACES: [(&str, &str); 4] = [
@@ -23,25 +24,25 @@ const USUAL: &str = "86400";
 
 pub(super) fn rotating(place: &Place, key: &View, given: &Fields) -> Section {
     let chosen = if given.has("grace_seconds") { given.get("grace_seconds") } else { USUAL };
-    let picks = GRACES.map(|(value, words)| Pick::new(value, words, chosen)).into();
+    let graces = GRACES.map(|(value, words)| (value, words, value == chosen));
     let mut words = "It gets a new text, which is shown once, and stays the same key in every other way.".to_owned();
     if let Some(until) = &key.previous_until {
-        let before = told(until);
+        let before = written(until);
         words.push_str(&format!(" A text from an earlier rotation works until {before}; it ends now if you go on."));
     }
     let address = format!("{}/{}/rotate", place.base, key.id);
-    let mut section = Section::new(format!("Rotate {}", key.name), address, "Give it a new text");
-    section.words = Some(Text::new(words));
-    section.inputs = vec![Input::choice("grace_seconds", "The text it has now works", "select", picks)];
-    section.ways = vec![(place.list.clone(), "Go back".into())];
-    section
+    Section::new(format!("Rotate {}", key.name), address, "Give it a new text")
+        .words(words)
+        .input(Input::choice("grace_seconds", "The text it has now works", "select", graces))
+        .weight(Weight::Primary)
+        .way(&place.list, "Go back")
 }
 
 pub(super) async fn rotate(place: &Place, id: &str, given: &Fields) -> Result<Done> {
     let input = json!({ "id": id, "grace_seconds": number(given.get("grace_seconds")) });
     let made = perform::<RotateKey>(place.context.clone(), input).await?;
     let before = match &made.view.previous_until {
-        Some(until) => format!("Its text from before works until {}.", told(until)),
+        Some(until) => format!("Its text from before works until {}.", written(until)),
         None => "Its text from before no longer works.".to_owned(),
     };
     Ok(Done::Shown(making::shown(place, &made.view.name, made.key, before)))
@@ -49,13 +50,10 @@ pub(super) async fn rotate(place: &Place, id: &str, given: &Fields) -> Result<Do
 
 pub(super) fn revoking(place: &Place, key: &View) -> Section {
     let address = format!("{}/{}/revoke", place.base, key.id);
-    let mut section = Section::new(format!("Revoke {}?", key.name), address, "Revoke the key");
-    section.words = Some(Text::new(
-        "Whatever uses it is refused from then on, and it cannot be brought back. What it has begun goes on.",
-    ));
-    section.ends = true;
-    section.ways = vec![(place.list.clone(), "Keep the key".into())];
-    section
+    Section::new(format!("Revoke {}?", key.name), address, "Revoke the key")
+        .words("Whatever uses it is refused from then on, and it cannot be brought back. What it has begun goes on.")
+        .weight(Weight::Ends)
+        .way(&place.list, "Keep the key")
 }
 
 pub(super) async fn revoke(place: &Place, id: &str) -> Result<Done> {

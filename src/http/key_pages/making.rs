@@ -6,35 +6,35 @@ use super::{Done, Place, end_of_day, number, words};
 use crate::clock::iso;
 use crate::error::Result;
 use crate::http::sign_in_routes::Fields;
-use crate::http::told;
+use crate::http::pages::written;
 use crate::identity::keys::DEFAULT_LIFE_MS;
 use crate::identity::{Permission, Playbooks};
 use crate::operations::keys::create_key::CreateKey;
 use crate::operations::perform;
-use crate::studio::{Input, Pick, Section, Shown, Text};
+use crate::studio::form::Choice;
+use crate::studio::parts::{Once, Section, Weight};
+use crate::studio::{Input, Text};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The lives one chooses from, in days; the default is another one where the operator has keys end sooner.
 const LIVES: [(&str, i64); 4] = [("7", 7), ("30", 30), ("90", 90), ("365", 365)];
 
 pub(super) fn section(place: &Place, given: &Fields) -> Section {
-    let title = Text::new(if place.own { "Make a key of your own" } else { "Make a key" });
-    let mut section = Section::new(title, format!("{}/new", place.base), "Make the key");
-    section.words = Some(Text::new(format!(
-        "A key lets a program act in {} without signing in. Give it only what it needs.",
-        place.context.org()
-    )));
+    let title = if place.own { "Make a key of your own" } else { "Make a key" };
+    let org = place.context.org();
+    let mut section = Section::new(title, format!("{}/new", place.base), "Make the key")
+        .words(format!("A key lets a program act in {org} without signing in. Give it only what it needs."))
+        .weight(Weight::Primary)
+        .way(&place.list, "Go back");
     let name = Input::new("name", "Name", "text", "off");
     section
         .inputs
         .push(name.hint("Small letters, digits and hyphens, such as nightly-report.").given(given.get("name")));
     if !place.own && place.context.caller.may(Permission::OrgAdmin) {
         let chosen = if given.get("whose") == "mine" { "mine" } else { "org" };
-        let picks = vec![
-            Pick::new("org", "The org’s: it works whoever comes and goes", chosen),
-            Pick::new("mine", "Your own: it never does more than you may, and ends when you leave", chosen),
-        ];
-        section.inputs.push(Input::choice("whose", "Whose key is it?", "radios", picks));
+        let picks = [("org", "The org’s: it works whoever comes and goes"), ("mine", "Your own: it never does more than you may, and ends when you leave")];
+        let picks = picks.map(|(value, words)| (value, words, value == chosen));
+        section.inputs.push(Input::choice("whose", "Whose key is it?", "radio", picks));
     }
     section.inputs.push(permissions(place, given));
     section.inputs.push(playbooks(place, given));
@@ -46,17 +46,19 @@ pub(super) fn section(place: &Place, given: &Fields) -> Section {
             .optional(),
     );
     section.inputs.extend(limits(given.get("usage_limit"), given.get("usage_period"), "Empty for no limit."));
-    section.ways = vec![(place.list.clone(), "Go back".into())];
     section
 }
 
 fn permissions(place: &Place, given: &Fields) -> Input {
     let held = Permission::ALL.into_iter().filter(|one| place.context.caller.may(*one));
-    let pick = |one: Permission| {
-        let chosen = given.all("permissions").find(|word| *word == one.word()).unwrap_or_default();
-        Pick { note: Some(one.word()), ..Pick::new(one.word(), words::may(one), chosen) }
+    let choice = |one: Permission| Choice {
+        value: Text::new(one.word()),
+        words: Text::new(words::may(one)),
+        note: Some(one.word()),
+        chosen: given.all("permissions").any(|word| word == one.word()),
     };
-    Input::choice("permissions", "What may it do?", "boxes", held.map(pick).collect())
+    let choices = held.map(choice).collect();
+    Input { choices, ..Input::new("permissions", "What may it do?", "checkbox", "off") }
 }
 
 fn playbooks(place: &Place, given: &Fields) -> Input {
@@ -71,29 +73,28 @@ fn playbooks(place: &Place, given: &Fields) -> Input {
 }
 
 /// How long a key may work: within what the operator allows, for ever where they set no bound.
-fn lives(place: &Place, chosen: &str) -> Vec<Pick> {
+fn lives(place: &Place, chosen: &str) -> Vec<(&'static str, String, bool)> {
     let most = place.context.app.settings.key_max_age_ms;
     let usual = most.map_or(DEFAULT_LIFE_MS, |most| most.min(DEFAULT_LIFE_MS));
     let fits = |days: i64| most.is_none_or(|most| days * DAY_MS <= most);
-    let mut picks = Vec::new();
-    if usual % DAY_MS != 0 || !LIVES.iter().any(|(_, days)| days * DAY_MS == usual) {
-        picks.push(Pick::new("", "as long as this server allows", chosen));
+    let mut lives = Vec::new();
+    if !LIVES.iter().any(|(_, days)| days * DAY_MS == usual) {
+        lives.push(("", "as long as this server allows".to_owned()));
     }
     for (value, days) in LIVES.into_iter().filter(|(_, days)| fits(*days)) {
-        let value = if days * DAY_MS == usual { "" } else { value };
-        picks.push(Pick::new(value, format!("{days} days"), chosen));
+        lives.push((if days * DAY_MS == usual { "" } else { value }, format!("{days} days")));
     }
     if most.is_none() {
-        picks.push(Pick::new("never", "ever, until it is revoked", chosen));
+        lives.push(("never", "ever, until it is revoked".to_owned()));
     }
-    picks
+    lives.into_iter().map(|(value, words)| (value, words, value == chosen)).collect()
 }
 
 /// The fields of an allowance.
 pub(super) fn limits(calls: &str, period: &str, hint: &str) -> [Input; 2] {
     let period = if period.is_empty() { "month" } else { period };
     let picks = [("day", "each day"), ("month", "each month"), ("total", "in its whole life")];
-    let picks = picks.map(|(value, words)| Pick::new(value, words, period)).into();
+    let picks = picks.map(|(value, words)| (value, words, value == period));
     [
         Input::new("usage_limit", "Most calls of tools", "number", "off").hint(hint).given(calls).optional(),
         Input::choice("usage_period", "Counted", "select", picks),
@@ -103,7 +104,7 @@ pub(super) fn limits(calls: &str, period: &str, hint: &str) -> [Input; 2] {
 pub(super) async fn make(place: &Place, given: &Fields) -> Result<Done> {
     let made = perform::<CreateKey>(place.context.clone(), input(place, given)).await?;
     let until = made.view.expires_at.as_deref();
-    let until = until.map_or_else(|| "until it is revoked".to_owned(), |at| format!("until {}", told(at)));
+    let until = until.map_or_else(|| "until it is revoked".to_owned(), |at| format!("until {}", written(at)));
     Ok(Done::Shown(shown(place, &made.view.name, made.key, format!("It works {until}."))))
 }
 
@@ -135,13 +136,13 @@ fn input(place: &Place, given: &Fields) -> Value {
 }
 
 /// A key's text, this once.
-pub(super) fn shown(place: &Place, name: &str, key: String, more: String) -> Shown {
+pub(super) fn shown(place: &Place, name: &str, key: String, more: String) -> Once {
     let words = "Copy it now and keep it where its program reads it: it is shown this once and kept nowhere here.";
-    Shown {
+    Once {
         title: Text::new(format!("The key {name}")),
         words: Text::new(format!("{words} {more}")),
         label: "key",
-        text: key,
-        way: (place.list.clone(), "Go to the keys".into()),
+        secret: key,
+        way: Some((place.list.clone(), "Go to the keys")),
     }
 }

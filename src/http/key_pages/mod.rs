@@ -20,13 +20,15 @@ use serde_json::{Value, json};
 pub(super) use act::Act;
 pub(super) use line::line;
 
+use super::pages::is_sign_in_again;
 use super::sign_in_routes::{Fields, to_sign_in};
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::operations::keys::View;
 use crate::operations::keys::list_keys::ListKeys;
 use crate::operations::{Context, admission, noted, perform};
-use crate::studio::{self, Response, Section, Shown, TabbedView, tabbed, tabbed_refused};
+use crate::studio::parts::{Once, Part, Section};
+use crate::studio::{self, Response, TabbedView, tabbed, tabbed_refused};
 
 /// The most pages of a list that are read to find one key.
 const MOST_PAGES: usize = 20;
@@ -48,7 +50,7 @@ pub(super) struct Place {
 /// What came of a form.
 enum Done {
     /// The text of a key, which is shown this once.
-    Shown(Shown),
+    Shown(Once),
     /// Nothing to show but the list, with the word of what was done.
     Listed(&'static str),
 }
@@ -67,8 +69,13 @@ pub(super) async fn page(place: &Place, act: &Act, given: &Fields) -> Result<Tab
     if act.needs_fresh_sign_in() {
         admission::recent_sign_in(&place.context)?;
     }
-    let section = section(place, act, given).await?;
-    Ok(TabbedView { title: Some(section.title.clone()), sections: vec![section], ..place.shell.clone() })
+    Ok(place.view(section(place, act, given).await?))
+}
+
+impl Place {
+    fn view(&self, section: Section) -> TabbedView {
+        TabbedView { title: section.title.clone(), parts: vec![Part::Form(section)], ..self.shell.clone() }
+    }
 }
 
 async fn section(place: &Place, act: &Act, given: &Fields) -> Result<Section> {
@@ -90,19 +97,19 @@ pub(super) async fn sent(place: &Place, act: &Act, given: &Fields, at: &Uri, id:
     };
     let problem = match done {
         Ok(Done::Listed(word)) => return studio::see_other(&format!("{}?done={word}", place.list)),
-        Ok(Done::Shown(shown)) => {
-            let title = Some(shown.title.clone());
-            return tabbed(&TabbedView { title, shown: Some(shown), ..place.shell.clone() });
+        Ok(Done::Shown(once)) => {
+            let title = once.title.clone();
+            return tabbed(&TabbedView { title, parts: vec![Part::Once(once)], ..place.shell.clone() });
         }
-        Err(problem) if problem.kind_word() == Some("sign_in_again") => {
+        Err(problem) if is_sign_in_again(&problem) => {
             return to_sign_in(&place.context.app, &given.address(at.path()));
         }
         Err(problem) => noted(words::plain(problem), id),
     };
     match section(place, act, given).await {
         Ok(section) => {
-            let title = Some(section.title.clone());
-            tabbed_refused(TabbedView { title, sections: vec![section], ..place.shell.clone() }, &problem)
+            let action = section.action.clone();
+            tabbed_refused(&place.view(section).refused(&action, &problem), &problem)
         }
         Err(_) => studio::error_page(&problem),
     }

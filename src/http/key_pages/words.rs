@@ -16,7 +16,7 @@ pub(super) fn may(permission: Permission) -> &'static str {
 }
 
 /// How a key stands: tone and word.
-pub(super) const fn pill(status: Status) -> (&'static str, &'static str) {
+pub(super) const fn mark(status: Status) -> (&'static str, &'static str) {
     match status {
         Status::Active => ("good", "Works"),
         Status::Rotating => ("wait", "Being rotated"),

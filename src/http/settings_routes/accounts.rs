@@ -6,11 +6,13 @@ use axum::Extension;
 use axum::extract::State;
 use http::HeaderMap;
 
-use super::{Visit, refused};
+use super::Visit;
 use crate::app::App;
+use crate::http::pages::refused;
 use crate::http::{RequestId, Sender};
+use crate::studio::parts::{List, Part};
 use crate::studio::settings::settings;
-use crate::studio::{List, Response, TabbedView, Text, tabbed};
+use crate::studio::{Response, Text, tabbed};
 
 const AT: &str = "/settings/accounts";
 
@@ -31,5 +33,5 @@ pub(super) async fn page(
         empty: "You have connected no account of your own.",
         ..List::default()
     };
-    tabbed(&TabbedView { lists: vec![list], ..settings(visit.frame, AT) })
+    tabbed(&settings(visit.frame, AT, vec![Part::List(list)]))
 }

@@ -7,11 +7,12 @@ use axum::extract::{Request, State};
 use http::request::Parts;
 use serde_json::json;
 
-use super::{Visit, refused, told};
+use super::Visit;
 use crate::app::App;
 use crate::error::{Reason, Result};
 use crate::http::authentication::acting_in;
 use crate::http::oauth::consent;
+use crate::http::pages::{refused, written};
 use crate::http::{RequestId, Sender};
 use crate::identity::Resource;
 use crate::identity::oauth::client::document_host;
@@ -20,8 +21,9 @@ use crate::operations::grants::list_grants::ListGrants;
 use crate::operations::grants::revoke_grant::RevokeGrant;
 use crate::operations::{Context, perform};
 use crate::studio::consent::sentence;
+use crate::studio::parts::{Act, Fact, Line, List, Part};
 use crate::studio::settings::settings;
-use crate::studio::{self, Fact, Line, List, Response, TabbedView, Text, tabbed};
+use crate::studio::{self, Response, TabbedView, Text, tabbed};
 
 const AT: &str = "/settings/apps";
 
@@ -70,7 +72,7 @@ async fn view(app: &Arc<App>, visit: &Visit, parts: &Parts) -> Result<TabbedView
         let context = match acting_in(app, &visit.session, org.id.as_str(), parts).await {
             Ok(context) => context,
             // An org that has just ended.
-            Err(problem) if problem.reason() == Reason::Forbidden => continue,
+            Err(problem) if problem.reason() == Reason::NotFound => continue,
             Err(problem) => return Err(problem),
         };
         let own = own(&context).await?;
@@ -83,10 +85,9 @@ async fn view(app: &Arc<App>, visit: &Visit, parts: &Parts) -> Result<TabbedView
         )),
         empty: "You have let no application act for you. An agent that connects to this server asks you first.",
         lines,
-        end: ("/settings/apps/withdraw", "Withdraw"),
         ..List::default()
     };
-    Ok(TabbedView { lists: vec![list], ..settings(visit.frame.clone(), AT) })
+    Ok(settings(visit.frame.clone(), AT, vec![Part::List(list)]))
 }
 
 /// Everything the person allowed in the org of the context, newest first.
@@ -110,18 +111,22 @@ fn line(app: &App, grant: &View, org: &str, org_name: &str) -> Line {
     let resources: Vec<Resource> =
         grant.resources.iter().filter_map(|text| Resource::named(text, &app.public_address())).collect();
     Line {
-        pill: if vouched.is_none() { Some(("warn", "unverified name")) } else { None },
-        detail: vouched.map(|host| Text::new(format!("of {host}"))),
+        mark: vouched.is_none().then_some(("warn", "unverified name")),
+        detail: Text::new(vouched.map(|host| format!("of {host}")).unwrap_or_default()),
         facts: vec![
             Fact::new("In the org", org_name),
             Fact::new("Returns to", place(&grant.host)),
             Fact::new("It reaches", consent::words(&resources)),
             Fact::several("It may", grant.scopes.iter().map(|scope| sentence(scope))),
-            Fact::new("Allowed", told(&grant.created_at)),
-            Fact::new("Last used", told(&grant.last_used_at)),
-            Fact::new("Ends if unused", told(&grant.expires_at)),
+            Fact::new("Allowed", written(&grant.created_at)),
+            Fact::new("Last used", written(&grant.last_used_at)),
+            Fact::new("Ends if unused", written(&grant.expires_at)),
         ],
-        end: Some(vec![("org", org.to_owned()), ("id", grant.id.clone())]),
+        acts: vec![Act::Button {
+            action: "/settings/apps/withdraw".to_owned(),
+            word: "Withdraw",
+            hidden: vec![("org", org.to_owned()), ("id", grant.id.clone())],
+        }],
         ..Line::new(name(grant))
     }
 }

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, Request, State};
-use http::Uri;
 use http::request::Parts;
 
-use super::{Visit, refused};
+use super::Visit;
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::http::authentication::acting_in;
 use crate::http::key_pages::{self, Act, Place};
+use crate::http::pages::{refused, whole};
 use crate::http::sign_in_routes::Fields;
 use crate::http::{RequestId, Sender};
 use crate::identity::keys::Status;
 use crate::operations::Context;
+use crate::studio::parts::{self, List, Part};
 use crate::studio::settings::settings;
-use crate::studio::{List, Response, TabbedView, Text, tabbed};
+use crate::studio::{Response, TabbedView, Text, tabbed};
 
 const AT: &str = "/settings/keys";
 
@@ -34,22 +35,21 @@ pub(super) async fn page(State(app): State<Arc<App>>, Extension(id): Extension<R
 }
 
 async fn view(app: &Arc<App>, visit: &Visit, parts: &Parts) -> Result<TabbedView> {
-    let mut view = settings(visit.frame.clone(), AT);
+    let mut lists = Vec::new();
     for org in &visit.frame.orgs {
         match acting_in(app, &visit.session, org.id.as_str(), parts).await {
-            Ok(context) => view.lists.push(list(&context, org.id.as_str(), &org.name).await?),
+            Ok(context) => lists.push(list(&context, org.id.as_str(), &org.name).await?),
             // An org that has just ended.
-            Err(problem) if problem.reason() == Reason::Forbidden => {}
+            Err(problem) if problem.reason() == Reason::NotFound => {}
             Err(problem) => return Err(problem),
         }
     }
-    if view.lists.is_empty() {
+    if lists.is_empty() {
         let empty = "You belong to no org yet, and a key acts in one.";
-        view.lists.push(List { title: "Keys of your own".into(), empty, ..List::default() });
+        lists.push(List { title: "Keys of your own".into(), empty, ..List::default() });
     }
-    let asked = Fields::of_query(&parts.uri);
-    view.done = key_pages::was_done(asked.get("done")).map(Text::new);
-    Ok(view)
+    let done = key_pages::was_done(Fields::of_query(&parts.uri).get("done")).map(Text::new);
+    Ok(TabbedView { done, ..settings(visit.frame.clone(), AT, lists.into_iter().map(Part::List).collect()) })
 }
 
 /// The person's own keys in one org, those that work first.
@@ -61,7 +61,7 @@ async fn list(context: &Context, org: &str, name: &Text) -> Result<List> {
         title: Text::new(format!("Your keys in {name}")),
         empty: "None yet. A key lets a program of yours act here without signing in, and never do more than you may.",
         lines: keys.iter().map(|key| key_pages::line(key, &base, None, true)).collect(),
-        ways: vec![(format!("{base}/new"), Text::new(format!("Make a key in {name}")))],
+        all: Some(parts::Act::link(format!("{base}/new"), "Make a key")),
         ..List::default()
     })
 }
@@ -137,15 +137,10 @@ async fn place(app: &Arc<App>, visit: &Visit, org: &str, parts: &Parts) -> Resul
         list: AT.to_owned(),
         base: format!("{AT}/{org}"),
         own: true,
-        shell: settings(visit.frame.clone(), AT),
+        shell: settings(visit.frame.clone(), AT, Vec::new()),
     })
 }
 
 fn nothing() -> Problem {
     Problem::not_found("There is nothing at this path.")
-}
-
-/// An address of this server with its query.
-fn whole(uri: &Uri) -> String {
-    uri.path_and_query().map_or_else(|| AT.to_owned(), ToString::to_string)
 }

@@ -1,11 +1,7 @@
-//! A person's own settings (`identity.md` 8.1): `/settings/profile`, `/settings/security`, `/settings/sessions`,
-//! `/settings/apps`, `/settings/keys`, `/settings/accounts`.
+//! A person's own settings (`identity.md` 8.1): `/settings/profile`, `/settings/security`, `/settings/sessions`.
 //!
 //! Each page is for a session, each form carries its token ([`Visit::command`]); who is not signed in signs in first.
 
-mod accounts;
-mod apps;
-mod keys;
 mod passkeys;
 mod profile;
 mod security;
@@ -17,11 +13,11 @@ use axum::Router;
 use axum::extract::Request;
 use axum::routing::{get, post};
 use http::HeaderMap;
-use http::request::Parts;
 
 use super::sign_in_routes::{Fields, checked, to_sign_in};
-use super::{Sender, Session, minute, only, page_routes, studio_session, told};
+use super::{Sender, Session, only, page_routes, studio_session};
 use crate::app::App;
+use crate::clock;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Person;
 use crate::operations::admission::RECENT_MS;
@@ -40,15 +36,6 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/settings/security/passkeys/remove", post(passkeys::remove).fallback(|| only("POST")))
         .route("/settings/sessions", get(sessions::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end", post(sessions::end).fallback(|| only("POST")))
-        .route("/settings/apps", get(apps::page).fallback(|| only("GET, HEAD")))
-        .route("/settings/apps/withdraw", get(apps::back).post(apps::withdraw).fallback(|| only("GET, HEAD, POST")))
-        .route("/settings/keys", get(keys::page).fallback(|| only("GET, HEAD")))
-        .route("/settings/keys/{org}/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
-        .route(
-            "/settings/keys/{org}/{key}/{act}",
-            get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")),
-        )
-        .route("/settings/accounts", get(accounts::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end-others", post(sessions::end_others).fallback(|| only("POST")))
 }
 
@@ -71,12 +58,12 @@ impl Visit {
     }
 
     /// Whoever sent a form of a page, and its fields.
-    async fn command(app: &App, request: Request) -> Result<(Self, Fields, Parts)> {
+    async fn command(app: &App, request: Request) -> Result<(Self, Fields, HeaderMap)> {
         let sender = Sender::of(request.extensions());
         let (parts, sent) = request.into_parts();
         let visit = Self::of(app, &parts.headers, &sender).await?;
         let fields = checked(app, &parts.headers, sent, &visit.session).await?;
-        Ok((visit, fields, parts))
+        Ok((visit, fields, parts.headers))
     }
 
     /// Refuses what needs a fresh proof of who it is.
@@ -101,4 +88,10 @@ fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Response {
         return studio::error_page(&Problem::not_found("There is nothing at this path."));
     }
     studio::error_page(&noted(problem, id))
+}
+
+/// An instant for a person to read, in UTC.
+fn minute(ms: i64) -> String {
+    let text = clock::iso(ms);
+    format!("{} {} UTC", text.get(..10).unwrap_or_default(), text.get(11..16).unwrap_or_default())
 }

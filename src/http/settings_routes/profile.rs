@@ -12,8 +12,8 @@ use crate::error::Problem;
 use crate::http::{RequestId, Sender};
 use crate::identity::people;
 use crate::operations::noted;
-use crate::studio::settings::settings;
-use crate::studio::{Input, Response, Section, TabbedView, Text, tabbed, tabbed_refused};
+use crate::studio::settings::{Section, SettingsView, settings, settings_refused};
+use crate::studio::{Input, Response, Text};
 
 const AT: &str = "/settings/profile";
 
@@ -25,7 +25,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     match Visit::of(&app, &headers, &sender).await {
-        Ok(visit) => tabbed(&view(&visit)),
+        Ok(visit) => settings(&view(&visit)),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -51,17 +51,34 @@ pub(super) async fn name(
             visit.frame.person = Text::new(&name);
             visit.person.name = name;
             let mut view = view(&visit);
-            view.done = Some("Your name is changed.".into());
-            tabbed(&view)
+            view.done = Some("Your name is changed.");
+            settings(&view)
         }
-        Err(problem) => tabbed_refused(view(&visit), &noted(problem, &id.0)),
+        Err(problem) => {
+            let problem = noted(problem, &id.0);
+            let mut view = view(&visit);
+            view.sections = view.sections.into_iter().map(|section| section.refused(&problem)).collect();
+            settings_refused(&view, &problem)
+        }
     }
 }
 
-fn view(visit: &Visit) -> TabbedView {
+fn view(visit: &Visit) -> SettingsView {
     let email = visit.person.email.as_deref().unwrap_or("none");
-    let mut section = Section::new("Profile", AT, "Save");
-    section.words = Some(Text::new(format!("Your email is {email}.")));
-    section.inputs = vec![Input::new("name", "Your name", "text", "name").given(&visit.person.name)];
-    TabbedView { sections: vec![section], ..settings(visit.frame.clone(), AT) }
+    let section = Section {
+        title: "Profile",
+        words: Some(Text::new(format!("Your email is {email}."))),
+        action: AT,
+        inputs: vec![Input::new("name", "Your name", "text", "name").given(&visit.person.name)],
+        submit: "Save",
+        fault: None,
+    };
+    SettingsView {
+        frame: visit.frame.clone(),
+        at: AT,
+        done: None,
+        sections: vec![section],
+        list: None,
+        add_passkey: false,
+    }
 }

@@ -15,8 +15,8 @@ use crate::identity::sign_in::passkeys::{MOST, Passkey};
 use crate::identity::sign_in::passwords::Password;
 use crate::identity::sign_in::sessions::Opened;
 use crate::operations::noted;
-use crate::studio::settings::settings;
-use crate::studio::{Input, Line, List, Response, Section, TabbedView, Text, tabbed, tabbed_refused};
+use crate::studio::settings::{Line, List, Section, SettingsView, settings, settings_refused};
+use crate::studio::{Input, Response, Text};
 
 const AT: &str = "/settings/security";
 
@@ -32,7 +32,7 @@ pub(super) async fn page(
         view(&app, &visit).await
     };
     match shown.await {
-        Ok(view) => tabbed(&view),
+        Ok(view) => settings(&view),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -45,11 +45,11 @@ pub(super) async fn password(
     request: Request,
 ) -> Response {
     let sender = Sender::of(request.extensions());
-    let (mut visit, fields, parts) = match Visit::command(&app, request).await {
+    let (mut visit, fields, headers) = match Visit::command(&app, request).await {
         Ok(sent) => sent,
         Err(problem) => return refused(&app, AT, problem, &id.0),
     };
-    let changed = change(&app, &visit, &fields, &browser(&parts.headers, &sender).address).await;
+    let changed = change(&app, &visit, &fields, &browser(&headers, &sender).address).await;
     match changed {
         Ok(opened) => {
             // The page goes with the new session: the old one has ended.
@@ -58,8 +58,8 @@ pub(super) async fn password(
             }
             match view(&app, &visit).await {
                 Ok(mut view) => {
-                    view.done = Some("Your password is changed, and every other browser is signed out.".into());
-                    let mut response = tabbed(&view);
+                    view.done = Some("Your password is changed, and every other browser is signed out.");
+                    let mut response = settings(&view);
                     give_session(&app, &mut response, &opened);
                     response
                 }
@@ -70,7 +70,10 @@ pub(super) async fn password(
         Err(problem) => {
             let problem = noted(problem, &id.0);
             match view(&app, &visit).await {
-                Ok(view) => tabbed_refused(view, &problem),
+                Ok(mut view) => {
+                    view.sections = view.sections.into_iter().map(|section| section.refused(&problem)).collect();
+                    settings_refused(&view, &problem)
+                }
                 Err(problem) => refused(&app, AT, problem, &id.0),
             }
         }
@@ -92,43 +95,50 @@ async fn change(app: &App, visit: &Visit, fields: &Fields, address: &str) -> Res
     app.identity.change_password(&visit.person, phc, &visit.session.kept).await
 }
 
-async fn view(app: &App, visit: &Visit) -> Result<TabbedView> {
+async fn view(app: &App, visit: &Visit) -> Result<SettingsView> {
     let mut inputs = Vec::new();
     let has_one = app.identity.password_of(&visit.person.id).await?.is_some();
     if has_one {
         inputs.push(Input::new("current", "Password now", "password", "current-password"));
     }
     inputs.push(Input::new("password", "New password", "password", "new-password").hint("At least 10 characters."));
-    let (title, submit) =
-        if has_one { ("Change your password", "Change password") } else { ("Set a password", "Set password") };
-    let mut section = Section::new(title, "/settings/security/password", submit);
-    section.words = has_one.then(|| Text::new("Every other browser that is signed in as you is signed out."));
-    section.inputs = inputs;
+    let section = Section {
+        title: if has_one { "Change your password" } else { "Set a password" },
+        words: has_one.then(|| Text::new("Every other browser that is signed in as you is signed out.")),
+        action: "/settings/security/password",
+        inputs,
+        submit: if has_one { "Change password" } else { "Set password" },
+        fault: None,
+    };
     let methods = app.settings.sign_in.methods;
     let keys = app.identity.passkeys_of(&visit.person.id).await?;
     let add_passkey = methods.passkey && keys.len() < MOST;
-    Ok(TabbedView {
+    Ok(SettingsView {
+        frame: visit.frame.clone(),
+        at: AT,
+        done: None,
         sections: if methods.password { vec![section] } else { Vec::new() },
-        lists: if methods.passkey { vec![passkeys(keys)] } else { Vec::new() },
+        list: methods.passkey.then(|| passkeys(keys)),
         add_passkey,
-        ..settings(visit.frame.clone(), AT)
     })
 }
 
 fn passkeys(keys: Vec<Passkey>) -> List {
     let lines = keys.into_iter().map(|key| Line {
-        detail: Some(Text::new(match key.last_used_at {
+        title: Text::new(&key.name),
+        detail: Text::new(match key.last_used_at {
             Some(used) => format!("Added {}, last used {}", minute(key.created_at), minute(used)),
             None => format!("Added {}, not used yet", minute(key.created_at)),
-        })),
-        end: Some(vec![("id", key.id)]),
-        ..Line::new(&key.name)
+        }),
+        here: false,
+        id: key.id,
     });
     List {
-        title: "Passkeys".into(),
+        title: "Passkeys",
         empty: "None yet. With a passkey your device signs you in, and there is no password to give away.",
         lines: lines.collect(),
         end: ("/settings/security/passkeys/remove", "Take away"),
-        ..List::default()
+        here: "",
+        all: None,
     }
 }

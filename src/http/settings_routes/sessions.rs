@@ -10,8 +10,8 @@ use super::{Visit, minute, refused};
 use crate::app::App;
 use crate::error::Result;
 use crate::http::{RequestId, Sender};
-use crate::studio::settings::settings;
-use crate::studio::{self, Line, List, Response, TabbedView, Text, tabbed};
+use crate::studio::settings::{Line, List, SettingsView, settings};
+use crate::studio::{self, Response, Text};
 
 const AT: &str = "/settings/sessions";
 
@@ -27,7 +27,7 @@ pub(super) async fn page(
         view(&app, &visit).await
     };
     match shown.await {
-        Ok(view) => tabbed(&view),
+        Ok(view) => settings(&view),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -64,33 +64,37 @@ pub(super) async fn end_others(
     }
 }
 
-async fn view(app: &App, visit: &Visit) -> Result<TabbedView> {
+async fn view(app: &App, visit: &Visit) -> Result<SettingsView> {
     let sessions = app.identity.sessions_of(&visit.person.id).await?;
-    let lines = sessions.into_iter().map(|session| {
-        let here = session.digest == visit.session.digest;
-        Line {
-            detail: Some(Text::new(format!(
-                "Since {}, last used {}, from {}, signed in with a {}",
-                minute(session.created_at_ms),
-                minute(session.last_seen_at_ms),
-                session.address,
-                session.auth_methods
-            ))),
-            pill: here.then_some(("good", "This browser")),
-            end: (!here).then_some(vec![("id", session.digest)]),
-            ..Line::new(named(&session.user_agent))
-        }
+    let lines = sessions.into_iter().map(|session| Line {
+        title: Text::new(named(&session.user_agent)),
+        detail: Text::new(format!(
+            "Since {}, last used {}, from {}, signed in with a {}",
+            minute(session.created_at_ms),
+            minute(session.last_seen_at_ms),
+            session.address,
+            session.auth_methods
+        )),
+        here: session.digest == visit.session.digest,
+        id: session.digest,
     });
     let lines: Vec<Line> = lines.collect();
     let list = List {
-        title: "Where you are signed in".into(),
+        title: "Where you are signed in",
         empty: "Nowhere.",
         all: (lines.len() > 1).then_some(("/settings/sessions/end-others", "Sign out everywhere else")),
         lines,
         end: ("/settings/sessions/end", "Sign out"),
-        ..List::default()
+        here: "This browser",
     };
-    Ok(TabbedView { lists: vec![list], ..settings(visit.frame.clone(), AT) })
+    Ok(SettingsView {
+        frame: visit.frame.clone(),
+        at: AT,
+        done: None,
+        sections: Vec::new(),
+        list: Some(list),
+        add_passkey: false,
+    })
 }
 
 /// A browser as a person knows it, by what it says of itself; all of that where nothing in it is known.

@@ -89,6 +89,15 @@ impl Fields {
         query.finish()
     }
 
+    /// An address of this server that asks the same for the page of a list at `cursor`.
+    pub(super) fn turned(&self, path: &str, cursor: &str) -> String {
+        let asked = |name: &String| !matches!(name.as_str(), "csrf" | "cursor" | "done");
+        let kept = self.0.iter().filter(|(name, _)| asked(name)).map(|(name, texts)| (name.clone(), texts.clone()));
+        let mut fields = Self(kept.collect());
+        fields.0.insert("cursor".to_owned(), vec![Zeroizing::new(cursor.to_owned())]);
+        fields.address(path)
+    }
+
     /// The same for a page that is there only where this server itself signs people in.
     pub(super) async fn read_here(app: &App, headers: &HeaderMap, sent: Body) -> Result<Self> {
         if !is_here(app) {

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::operations::audit::{Outcome, View};
-use crate::studio::{Fact, Text};
+use crate::studio::Text;
+use crate::studio::parts::Fact;
 
 /// What people do and what is done: the action's word, and what is said of it. `{}` stands for what it was about.
 pub(super) const PHRASES: [(&str, &str); 58] = [
