@@ -14,8 +14,10 @@ mod mcp_routes;
 mod oauth;
 mod oauth_routes;
 mod operation_routes;
+mod org_routes;
 mod origin;
 mod page_routes;
+mod pages;
 pub mod problems;
 mod resource_routes;
 mod sender;
@@ -48,6 +50,7 @@ use crate::identity::Resource;
 pub fn router(app: Arc<App>) -> Router {
     let operations = operation_routes::routes(&app);
     let oauth = oauth_routes::routes(&app);
+    let orgs = org_routes::routes(&app);
     Router::new()
         .route("/health", get(health::health).fallback(|| only("GET, HEAD")))
         .route("/ready", get(health::ready).fallback(|| only("GET, HEAD")))
@@ -59,6 +62,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(page_routes::routes())
         .merge(sign_in_routes::routes())
         .merge(settings_routes::routes())
+        .merge(orgs)
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
         .with_state(app)

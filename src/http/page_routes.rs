@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
-use super::{Sender, Session, body, problems, same_origin, sign_in_routes, studio_session};
+use super::{Sender, Session, body, org_routes, problems, same_origin, sign_in_routes, studio_session};
 use crate::app::App;
 use crate::config::CredentialKind;
 use crate::error::{Problem, Reason, Result};
@@ -85,7 +85,12 @@ pub(super) async fn frame(app: &App, session: &Session, org: Option<&str>) -> Re
     let mut orgs = Vec::new();
     for membership in app.identity.memberships_of(&session.person).await? {
         let Some(found) = app.identity.org(&membership.org).await? else { continue };
-        orgs.push(FrameOrg { id: Text::new(&found.id), name: Text::new(&found.name), role: membership.role.word() });
+        orgs.push(FrameOrg {
+            id: Text::new(&found.id),
+            name: Text::new(&found.name),
+            role: membership.role.word(),
+            pages: org_routes::pages(&found.id, membership.role),
+        });
     }
     let person = Text::new(person.map(|person| person.name).unwrap_or_default());
     Ok(Frame { person, orgs, org: org.map(Text::new), csrf: session.csrf.clone() })

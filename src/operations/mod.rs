@@ -15,11 +15,11 @@ mod grants;
 mod guides;
 mod history;
 pub mod invitations;
-mod keys;
+pub mod keys;
 pub mod links;
 mod me;
-mod members;
-mod orgs;
+pub mod members;
+pub mod orgs;
 mod playbooks;
 mod tool_servers;
 

@@ -16,7 +16,8 @@ pub struct Input {
     pub name: &'static str,
     /// What to give, in words.
     pub title: &'static str,
-    /// How HTML calls its kind: `text`, `email`, `password` or `checkbox`.
+    /// How HTML calls its kind: `text`, `email`, `search`, `password`, `date`, `number` or `checkbox`; `select` for one
+    /// of several choices in a menu. With choices, `radio` and `checkbox` are a group.
     pub kind: &'static str,
     /// What a browser may fill in, as HTML calls it.
     pub autocomplete: &'static str,
@@ -28,12 +29,48 @@ pub struct Input {
     pub error: Option<Text>,
     /// Whether it may be left out.
     pub optional: bool,
+    /// What to choose from, where there is a choice.
+    pub choices: Vec<Choice>,
+}
+
+/// One of several things to choose from.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// What is sent.
+    pub value: Text,
+    /// What it means.
+    pub words: Text,
+    /// Whether it is chosen already.
+    pub chosen: bool,
 }
 
 impl Input {
     /// An empty field that has to be filled in.
     pub fn new(name: &'static str, title: &'static str, kind: &'static str, autocomplete: &'static str) -> Self {
-        Self { name, title, kind, autocomplete, hint: None, value: Text::new(""), error: None, optional: false }
+        Self {
+            name,
+            title,
+            kind,
+            autocomplete,
+            hint: None,
+            value: Text::new(""),
+            error: None,
+            optional: false,
+            choices: Vec::new(),
+        }
+    }
+
+    /// A field to choose in: `select`, `radio` or `checkbox`; each choice is what is sent, its words, and whether it is
+    /// chosen.
+    pub fn choice(
+        name: &'static str,
+        title: &'static str,
+        kind: &'static str,
+        choices: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>, bool)>,
+    ) -> Self {
+        let choice =
+            |(value, words, chosen): (_, _, bool)| Choice { value: Text::new(value), words: Text::new(words), chosen };
+        Self { choices: choices.into_iter().map(choice).collect(), ..Self::new(name, title, kind, "off") }
     }
 
     /// The same with help.
@@ -58,13 +95,31 @@ impl Input {
     }
 
     pub(super) fn is_checkbox(&self) -> bool {
-        self.kind == "checkbox"
+        self.kind == "checkbox" && self.choices.is_empty()
+    }
+
+    pub(super) fn is_group(&self) -> bool {
+        matches!(self.kind, "checkbox" | "radio") && !self.choices.is_empty()
+    }
+
+    pub(super) fn is_select(&self) -> bool {
+        self.kind == "select"
+    }
+
+    /// Whether one of its round buttons has to be chosen.
+    pub(super) fn needs_one(&self) -> bool {
+        self.kind == "radio" && !self.optional
+    }
+
+    /// Its id on a page where it stands in the form of this number: forms of one page may ask for the same.
+    pub(super) fn id_in(&self, form: usize) -> String {
+        format!("{}-{form}", self.name)
     }
 
     /// Who reads the field aloud reads its hint and its fault too.
-    pub(super) fn described_by(&self) -> String {
-        let hint = self.hint.as_ref().map(|_| format!(" {}-hint", self.name)).unwrap_or_default();
-        format!("{}-error{hint}", self.name)
+    pub(super) fn described_by(&self, id: &str) -> String {
+        let hint = self.hint.as_ref().map(|_| format!(" {id}-hint")).unwrap_or_default();
+        format!("{id}-error{hint}")
     }
 }
 

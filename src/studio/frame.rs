@@ -24,6 +24,17 @@ pub struct FrameOrg {
     pub name: Text,
     /// The person's role there.
     pub role: &'static str,
+    /// Its pages that this person may see.
+    pub pages: Vec<OrgPage>,
+}
+
+/// A page of an org.
+#[derive(Debug, Clone)]
+pub struct OrgPage {
+    /// Its address.
+    pub address: String,
+    /// Its word.
+    pub word: &'static str,
 }
 
 impl Frame {

@@ -11,17 +11,20 @@ pub mod error_page;
 pub mod form;
 pub mod frame;
 pub mod home;
+pub mod parts;
 pub mod response;
 pub mod settings;
+pub mod tabbed;
 pub mod text;
 
 pub use approval::{connect, connect_refused};
 pub use assets::{asset, asset_response, asset_url};
 pub use error_page::error_page;
 pub use form::{FormView, Input, Told, form, form_refused, told};
-pub use frame::{Frame, FrameOrg};
+pub use frame::{Frame, FrameOrg, OrgPage};
 pub use home::home;
 pub use response::{Response, page, see_other};
+pub use tabbed::{TabbedView, tabbed, tabbed_refused};
 pub use text::{Host, HttpsLink, Text};
 
 #[cfg(test)]

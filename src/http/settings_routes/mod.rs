@@ -14,15 +14,13 @@ use axum::extract::Request;
 use axum::routing::{get, post};
 use http::HeaderMap;
 
-use super::sign_in_routes::{Fields, checked, to_sign_in};
-use super::{Sender, Session, only, page_routes, studio_session};
+use super::pages::{minute, refused};
+use super::sign_in_routes::{Fields, checked};
+use super::{Sender, Session, only, page_routes, pages, studio_session};
 use crate::app::App;
-use crate::clock;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Person;
-use crate::operations::admission::RECENT_MS;
-use crate::operations::noted;
-use crate::studio::{self, Frame, Response};
+use crate::studio::{self, Frame};
 
 /// The pages of settings.
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -68,30 +66,6 @@ impl Visit {
 
     /// Refuses what needs a fresh proof of who it is.
     fn recent(&self, app: &App) -> Result<()> {
-        if app.clock.now_ms() - self.session.auth_time_ms <= RECENT_MS {
-            return Ok(());
-        }
-        let words = "This needs a fresh sign-in: sign in again and repeat it.";
-        Err(Problem::forbidden(words).kind("sign_in_again").challenge(None))
+        pages::recent(app, &self.session)
     }
-}
-
-/// The answer to what could not be shown or done: who has to sign in is sent to do so, and then back to `path`.
-fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Response {
-    if problem.reason() == Reason::Unauthenticated && app.access.signs_in() {
-        return to_sign_in(app, path);
-    }
-    if problem.kind_word() == Some("sign_in_again") {
-        return to_sign_in(app, path);
-    }
-    if !app.access.signs_in() {
-        return studio::error_page(&Problem::not_found("There is nothing at this path."));
-    }
-    studio::error_page(&noted(problem, id))
-}
-
-/// An instant for a person to read, in UTC.
-fn minute(ms: i64) -> String {
-    let text = clock::iso(ms);
-    format!("{} {} UTC", text.get(..10).unwrap_or_default(), text.get(11..16).unwrap_or_default())
 }

@@ -12,8 +12,9 @@ use crate::error::Problem;
 use crate::http::{RequestId, Sender};
 use crate::identity::people;
 use crate::operations::noted;
-use crate::studio::settings::{Section, SettingsView, settings, settings_refused};
-use crate::studio::{Input, Response, Text};
+use crate::studio::parts::{Part, Section, Weight};
+use crate::studio::settings::settings;
+use crate::studio::{Input, Response, TabbedView, Text, tabbed, tabbed_refused};
 
 const AT: &str = "/settings/profile";
 
@@ -25,7 +26,7 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     match Visit::of(&app, &headers, &sender).await {
-        Ok(visit) => settings(&view(&visit)),
+        Ok(visit) => tabbed(&view(&visit)),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -51,34 +52,21 @@ pub(super) async fn name(
             visit.frame.person = Text::new(&name);
             visit.person.name = name;
             let mut view = view(&visit);
-            view.done = Some("Your name is changed.");
-            settings(&view)
+            view.done = Some(Text::new("Your name is changed."));
+            tabbed(&view)
         }
         Err(problem) => {
             let problem = noted(problem, &id.0);
-            let mut view = view(&visit);
-            view.sections = view.sections.into_iter().map(|section| section.refused(&problem)).collect();
-            settings_refused(&view, &problem)
+            tabbed_refused(&view(&visit).refused(AT, &problem), &problem)
         }
     }
 }
 
-fn view(visit: &Visit) -> SettingsView {
+fn view(visit: &Visit) -> TabbedView {
     let email = visit.person.email.as_deref().unwrap_or("none");
-    let section = Section {
-        title: "Profile",
-        words: Some(Text::new(format!("Your email is {email}."))),
-        action: AT,
-        inputs: vec![Input::new("name", "Your name", "text", "name").given(&visit.person.name)],
-        submit: "Save",
-        fault: None,
-    };
-    SettingsView {
-        frame: visit.frame.clone(),
-        at: AT,
-        done: None,
-        sections: vec![section],
-        list: None,
-        add_passkey: false,
-    }
+    let section = Section::new("Profile", AT, "Save")
+        .words(format!("Your email is {email}."))
+        .input(Input::new("name", "Your name", "text", "name").given(&visit.person.name))
+        .weight(Weight::Primary);
+    settings(visit.frame.clone(), AT, vec![Part::Form(section)])
 }

@@ -15,10 +15,12 @@ use crate::identity::sign_in::passkeys::{MOST, Passkey};
 use crate::identity::sign_in::passwords::Password;
 use crate::identity::sign_in::sessions::Opened;
 use crate::operations::noted;
-use crate::studio::settings::{Line, List, Section, SettingsView, settings, settings_refused};
-use crate::studio::{Input, Response, Text};
+use crate::studio::parts::{Act, Line, List, Part, Section, Weight};
+use crate::studio::settings::settings;
+use crate::studio::{Input, Response, TabbedView, Text, tabbed, tabbed_refused};
 
 const AT: &str = "/settings/security";
+const PASSWORD: &str = "/settings/security/password";
 
 /// `GET /settings/security`.
 pub(super) async fn page(
@@ -32,7 +34,7 @@ pub(super) async fn page(
         view(&app, &visit).await
     };
     match shown.await {
-        Ok(view) => settings(&view),
+        Ok(view) => tabbed(&view),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -58,8 +60,9 @@ pub(super) async fn password(
             }
             match view(&app, &visit).await {
                 Ok(mut view) => {
-                    view.done = Some("Your password is changed, and every other browser is signed out.");
-                    let mut response = settings(&view);
+                    let words = "Your password is changed, and every other browser is signed out.";
+                    view.done = Some(Text::new(words));
+                    let mut response = tabbed(&view);
                     give_session(&app, &mut response, &opened);
                     response
                 }
@@ -70,10 +73,7 @@ pub(super) async fn password(
         Err(problem) => {
             let problem = noted(problem, &id.0);
             match view(&app, &visit).await {
-                Ok(mut view) => {
-                    view.sections = view.sections.into_iter().map(|section| section.refused(&problem)).collect();
-                    settings_refused(&view, &problem)
-                }
+                Ok(view) => tabbed_refused(&view.refused(PASSWORD, &problem), &problem),
                 Err(problem) => refused(&app, AT, problem, &id.0),
             }
         }
@@ -95,32 +95,33 @@ async fn change(app: &App, visit: &Visit, fields: &Fields, address: &str) -> Res
     app.identity.change_password(&visit.person, phc, &visit.session.kept).await
 }
 
-async fn view(app: &App, visit: &Visit) -> Result<SettingsView> {
-    let mut inputs = Vec::new();
-    let has_one = app.identity.password_of(&visit.person.id).await?.is_some();
-    if has_one {
-        inputs.push(Input::new("current", "Password now", "password", "current-password"));
-    }
-    inputs.push(Input::new("password", "New password", "password", "new-password").hint("At least 10 characters."));
-    let section = Section {
-        title: if has_one { "Change your password" } else { "Set a password" },
-        words: has_one.then(|| Text::new("Every other browser that is signed in as you is signed out.")),
-        action: "/settings/security/password",
-        inputs,
-        submit: if has_one { "Change password" } else { "Set password" },
-        fault: None,
-    };
+async fn view(app: &App, visit: &Visit) -> Result<TabbedView> {
+    let mut parts = Vec::new();
     let methods = app.settings.sign_in.methods;
-    let keys = app.identity.passkeys_of(&visit.person.id).await?;
-    let add_passkey = methods.passkey && keys.len() < MOST;
-    Ok(SettingsView {
-        frame: visit.frame.clone(),
-        at: AT,
-        done: None,
-        sections: if methods.password { vec![section] } else { Vec::new() },
-        list: methods.passkey.then(|| passkeys(keys)),
-        add_passkey,
-    })
+    if methods.password {
+        parts.push(Part::Form(change_password(app.identity.password_of(&visit.person.id).await?.is_some())));
+    }
+    if methods.passkey {
+        let keys = app.identity.passkeys_of(&visit.person.id).await?;
+        let room = keys.len() < MOST;
+        parts.push(Part::List(passkeys(keys)));
+        if room {
+            parts.push(Part::NewPasskey);
+        }
+    }
+    Ok(settings(visit.frame.clone(), AT, parts))
+}
+
+fn change_password(has_one: bool) -> Section {
+    let new = Input::new("password", "New password", "password", "new-password").hint("At least 10 characters.");
+    if !has_one {
+        return Section::new("Set a password", PASSWORD, "Set password").input(new).weight(Weight::Primary);
+    }
+    Section::new("Change your password", PASSWORD, "Change password")
+        .words("Every other browser that is signed in as you is signed out.")
+        .input(Input::new("current", "Password now", "password", "current-password"))
+        .input(new)
+        .weight(Weight::Primary)
 }
 
 fn passkeys(keys: Vec<Passkey>) -> List {
@@ -130,15 +131,14 @@ fn passkeys(keys: Vec<Passkey>) -> List {
             Some(used) => format!("Added {}, last used {}", minute(key.created_at), minute(used)),
             None => format!("Added {}, not used yet", minute(key.created_at)),
         }),
-        here: false,
-        id: key.id,
+        mark: None,
+        acts: vec![Act::button("/settings/security/passkeys/remove", "Take away", key.id)],
     });
     List {
-        title: "Passkeys",
+        title: Text::new("Passkeys"),
         empty: "None yet. With a passkey your device signs you in, and there is no password to give away.",
         lines: lines.collect(),
-        end: ("/settings/security/passkeys/remove", "Take away"),
-        here: "",
         all: None,
+        next: None,
     }
 }

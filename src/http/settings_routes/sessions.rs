@@ -10,8 +10,9 @@ use super::{Visit, minute, refused};
 use crate::app::App;
 use crate::error::Result;
 use crate::http::{RequestId, Sender};
-use crate::studio::settings::{Line, List, SettingsView, settings};
-use crate::studio::{self, Response, Text};
+use crate::studio::parts::{Act, Line, List, Part};
+use crate::studio::settings::settings;
+use crate::studio::{self, Response, TabbedView, Text, tabbed};
 
 const AT: &str = "/settings/sessions";
 
@@ -27,7 +28,7 @@ pub(super) async fn page(
         view(&app, &visit).await
     };
     match shown.await {
-        Ok(view) => settings(&view),
+        Ok(view) => tabbed(&view),
         Err(problem) => refused(&app, AT, problem, &id.0),
     }
 }
@@ -64,37 +65,36 @@ pub(super) async fn end_others(
     }
 }
 
-async fn view(app: &App, visit: &Visit) -> Result<SettingsView> {
+async fn view(app: &App, visit: &Visit) -> Result<TabbedView> {
     let sessions = app.identity.sessions_of(&visit.person.id).await?;
-    let lines = sessions.into_iter().map(|session| Line {
-        title: Text::new(named(&session.user_agent)),
-        detail: Text::new(format!(
-            "Since {}, last used {}, from {}, signed in with a {}",
-            minute(session.created_at_ms),
-            minute(session.last_seen_at_ms),
-            session.address,
-            session.auth_methods
-        )),
-        here: session.digest == visit.session.digest,
-        id: session.digest,
+    let lines = sessions.into_iter().map(|session| {
+        let here = session.digest == visit.session.digest;
+        Line {
+            title: Text::new(named(&session.user_agent)),
+            detail: Text::new(format!(
+                "Since {}, last used {}, from {}, signed in with a {}",
+                minute(session.created_at_ms),
+                minute(session.last_seen_at_ms),
+                session.address,
+                session.auth_methods
+            )),
+            mark: here.then_some(("good", "This browser")),
+            acts: if here {
+                Vec::new()
+            } else {
+                vec![Act::button("/settings/sessions/end", "Sign out", session.digest)]
+            },
+        }
     });
     let lines: Vec<Line> = lines.collect();
-    let list = List {
-        title: "Where you are signed in",
-        empty: "Nowhere.",
-        all: (lines.len() > 1).then_some(("/settings/sessions/end-others", "Sign out everywhere else")),
-        lines,
-        end: ("/settings/sessions/end", "Sign out"),
-        here: "This browser",
-    };
-    Ok(SettingsView {
-        frame: visit.frame.clone(),
-        at: AT,
-        done: None,
-        sections: Vec::new(),
-        list: Some(list),
-        add_passkey: false,
-    })
+    let all = (lines.len() > 1).then(|| Act::Button {
+        action: "/settings/sessions/end-others".to_owned(),
+        word: "Sign out everywhere else",
+        hidden: Vec::new(),
+    });
+    let title = Text::new("Where you are signed in");
+    let list = List { title, empty: "Nowhere.", lines, all, next: None };
+    Ok(settings(visit.frame.clone(), AT, vec![Part::List(list)]))
 }
 
 /// A browser as a person knows it, by what it says of itself; all of that where nothing in it is known.

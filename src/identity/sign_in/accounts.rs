@@ -129,9 +129,8 @@ impl Identity {
     pub async fn sign_up(&self, account: Account) -> Result<Person> {
         let person = self.new_person(&account, None);
         let made = person.clone();
-        let work: crate::store::Work<()> = Box::new(move |connection| {
-            Box::pin(async move { make(connection, &made, account.phc.as_deref()).await })
-        });
+        let work: crate::store::Work<()> =
+            Box::new(move |connection| Box::pin(async move { make(connection, &made, account.phc.as_deref()).await }));
         self.ledger.store().housekeeping(SERVER, "an account is told by its first sign-in", work).await?;
         self.forget(Changed::Person(&person.id));
         Ok(person)

@@ -1,0 +1,58 @@
+//! The pages of an org (`identity.md` 8.1 and 9): `/{org}/members`, `/{org}/settings` and their like.
+//!
+//! [`Visit`] is somebody at one of them. What a page shows and does is what the declared operations answer and do
+//! ([`Visit::run`]), so that rules, words and audit are those of `/v1`. An org one does not belong to looks like one that
+//! is not there.
+
+mod members;
+mod settings;
+mod visit;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::get;
+
+use super::{only, unknown_path};
+use crate::app::App;
+use crate::identity::Role;
+use crate::identity::orgs::RESERVED;
+use crate::studio::OrgPage;
+
+use visit::Visit;
+
+/// The pages of an org in their order: the end of the address, the word, and the least role that may see it. The tabs, the
+/// bar and the first page link to those that stand here.
+const PAGES: &[(&str, &str, Role)] = &[("members", "Members", Role::Admin), ("settings", "Settings", Role::Viewer)];
+
+/// The routes of every page of an org. The server's own paths win over them, and a word that is none of an org stays a path
+/// like any unknown one (decision D52).
+pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
+    Router::new()
+        .route("/{org}/members", get(members::page).fallback(|| only("GET, HEAD")))
+        .route("/{org}/settings", get(settings::page).fallback(|| only("GET, HEAD")))
+        .route_layer(from_fn_with_state(app.clone(), of_an_org))
+}
+
+/// Lets nothing through to a page of an org that cannot be one.
+async fn of_an_org(
+    State(app): State<Arc<App>>,
+    Path(parts): Path<Vec<(String, String)>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let org = parts.first().map_or("", |(_, org)| org.as_str());
+    if !app.access.signs_in() || RESERVED.contains(&org) {
+        return unknown_path(State(app), request).await;
+    }
+    next.run(request).await
+}
+
+/// The pages of `org` that somebody of `role` may see.
+pub(super) fn pages(org: &str, role: Role) -> Vec<OrgPage> {
+    let seen = PAGES.iter().filter(|(_, _, least)| role >= *least);
+    seen.map(|(end, word, _)| OrgPage { address: format!("/{org}/{end}"), word }).collect()
+}

@@ -1,0 +1,49 @@
+//! What the pages of somebody who signed in share: a fresh sign-in where one is needed, the way there and back, and
+//! instants as a person reads them.
+
+use super::Session;
+use super::sign_in_routes::to_sign_in;
+use crate::app::App;
+use crate::clock;
+use crate::error::{Problem, Reason, Result};
+use crate::operations::admission::RECENT_MS;
+use crate::operations::noted;
+use crate::studio::{self, Response};
+
+/// Refuses what needs a fresh proof of who it is.
+///
+/// # Errors
+/// 403 kind `sign_in_again`, which [`refused`] answers with the way to it.
+pub(super) fn recent(app: &App, session: &Session) -> Result<()> {
+    if app.clock.now_ms() - session.auth_time_ms <= RECENT_MS {
+        return Ok(());
+    }
+    let words = "This needs a fresh sign-in: sign in again and repeat it.";
+    Err(Problem::forbidden(words).kind("sign_in_again").challenge(None))
+}
+
+/// The answer to what could not be shown or done: who has to sign in is sent to do so, and then back to `path`.
+pub(super) fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Response {
+    if !app.access.signs_in() {
+        return studio::error_page(&Problem::not_found("There is nothing at this path."));
+    }
+    if problem.reason() == Reason::Unauthenticated || is_sign_in_again(&problem) {
+        return to_sign_in(app, path);
+    }
+    studio::error_page(&noted(problem, id))
+}
+
+/// Whether a refusal asks for a fresh sign-in.
+pub(super) fn is_sign_in_again(problem: &Problem) -> bool {
+    problem.kind_word() == Some("sign_in_again")
+}
+
+/// An instant for a person to read, in UTC.
+pub(super) fn minute(ms: i64) -> String {
+    written(&clock::iso(ms))
+}
+
+/// The same of an instant as operations write it.
+pub(super) fn written(iso: &str) -> String {
+    format!("{} {} UTC", iso.get(..10).unwrap_or_default(), iso.get(11..16).unwrap_or_default())
+}

@@ -1,0 +1,276 @@
+//! What pages are made of, below each other: forms, lists, tables, and what is told once. One template shows each
+//! (`templates/parts/part.html`); a page only chooses them and their order.
+
+use super::form::Input;
+use super::text::Text;
+use crate::error::Problem;
+
+/// One part of a page.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Something to fill in, or a single button.
+    Form(Section),
+    /// What there is, each on a line with what can be done with it.
+    List(List),
+    /// What there is, in columns.
+    Table(Table),
+    /// A secret that is shown this once.
+    Once(Once),
+    /// Facts to read: name and value.
+    Facts(Facts),
+    /// Where a new passkey is made, by the page's script.
+    NewPasskey,
+}
+
+/// How much a button weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The one thing the page is for.
+    Primary,
+    /// One thing among others.
+    Plain,
+    /// It ends something for good.
+    Ends,
+}
+
+impl Weight {
+    /// The class of its button.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Primary => "primary",
+            Self::Plain => "",
+            Self::Ends => "ends",
+        }
+    }
+}
+
+/// A form.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// What it is about.
+    pub title: Text,
+    /// What to know.
+    pub words: Option<Text>,
+    /// Where it goes.
+    pub action: String,
+    /// What goes along unseen, beside the token of the session.
+    pub hidden: Vec<(&'static str, String)>,
+    /// What is to be filled in.
+    pub inputs: Vec<Input>,
+    /// The word of its button.
+    pub submit: &'static str,
+    /// How much its button weighs.
+    pub weight: Weight,
+    /// Whether it asks for a page instead of doing something: its fields then stand in the address.
+    pub looks: bool,
+    /// Where else one may go: address and words.
+    pub ways: Vec<(String, &'static str)>,
+    /// What went wrong with it.
+    pub fault: Option<Text>,
+}
+
+impl Section {
+    /// A form that goes to `action` with one plain button and nothing to fill in yet.
+    pub fn new(title: impl AsRef<str>, action: impl Into<String>, submit: &'static str) -> Self {
+        Self {
+            title: Text::new(title),
+            words: None,
+            action: action.into(),
+            hidden: Vec::new(),
+            inputs: Vec::new(),
+            submit,
+            weight: Weight::Plain,
+            looks: false,
+            ways: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// The same with what to know.
+    #[must_use]
+    pub fn words(mut self, words: impl AsRef<str>) -> Self {
+        self.words = Some(Text::new(words));
+        self
+    }
+
+    /// The same with another field.
+    #[must_use]
+    pub fn input(mut self, input: Input) -> Self {
+        self.inputs.push(input);
+        self
+    }
+
+    /// The same with a value that goes along unseen.
+    #[must_use]
+    pub fn hidden(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.hidden.push((name, value.into()));
+        self
+    }
+
+    /// The same with a button of another weight.
+    #[must_use]
+    pub fn weight(mut self, weight: Weight) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// The same with another place to go instead.
+    #[must_use]
+    pub fn way(mut self, address: impl Into<String>, words: &'static str) -> Self {
+        self.ways.push((address.into(), words));
+        self
+    }
+
+    /// The same as a question: its fields stand in the address of the page it opens.
+    #[must_use]
+    pub fn looking(mut self) -> Self {
+        self.looks = true;
+        self
+    }
+
+    /// The same after a refusal: each fault stands beside its field, anything else above them.
+    #[must_use]
+    pub fn refused(mut self, problem: &Problem) -> Self {
+        let mut elsewhere = problem.issues().is_empty();
+        for issue in problem.issues() {
+            // A fault inside a list is one of the field it was given in.
+            let name = issue.pointer.trim_start_matches('/').split('/').next().unwrap_or_default();
+            match self.inputs.iter_mut().find(|input| input.name == name) {
+                Some(input) => input.error = Some(Text::new(&issue.detail)),
+                None => elsewhere = true,
+            }
+        }
+        if elsewhere {
+            self.fault = Some(Text::new(problem.detail()));
+        }
+        self
+    }
+}
+
+/// Something that can be done with a line, or somewhere to go from it.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// A button that sends a form of its own.
+    Button {
+        /// Where it goes.
+        action: String,
+        /// Its word.
+        word: &'static str,
+        /// What goes along, beside the token of the session.
+        hidden: Vec<(&'static str, String)>,
+    },
+    /// A link to another page.
+    Link {
+        /// Its address.
+        address: String,
+        /// Its word.
+        word: &'static str,
+    },
+}
+
+impl Act {
+    /// A button that sends an `id` to `action`.
+    pub fn button(action: impl Into<String>, word: &'static str, id: impl Into<String>) -> Self {
+        Self::Button { action: action.into(), word, hidden: vec![("id", id.into())] }
+    }
+
+    /// A link.
+    pub fn link(address: impl Into<String>, word: &'static str) -> Self {
+        Self::Link { address: address.into(), word }
+    }
+}
+
+/// One line of a list.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// What it is.
+    pub title: Text,
+    /// More about it.
+    pub detail: Text,
+    /// What marks it: tone and word of a pill.
+    pub mark: Option<(&'static str, &'static str)>,
+    /// What can be done with it.
+    pub acts: Vec<Act>,
+}
+
+/// A list.
+#[derive(Debug, Clone)]
+pub struct List {
+    /// What it is of.
+    pub title: Text,
+    /// What is said where nothing is in it.
+    pub empty: &'static str,
+    /// What is in it.
+    pub lines: Vec<Line>,
+    /// A button for all of it, below.
+    pub all: Option<Act>,
+    /// The address of the next page, where there is one.
+    pub next: Option<String>,
+}
+
+/// A table; on a telephone each row is a card.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// What it is of.
+    pub title: Text,
+    /// What is said where nothing is in it.
+    pub empty: &'static str,
+    /// The words above its columns; the first column names the row.
+    pub heads: Vec<&'static str>,
+    /// Its rows, with as many cells as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+    /// The address of the next page, where there is one.
+    pub next: Option<String>,
+}
+
+/// A cell of a table.
+#[derive(Debug, Clone)]
+pub enum Cell {
+    /// Words.
+    Words(Text),
+    /// Something to know by its name, with more below it.
+    Named {
+        /// The name.
+        title: Text,
+        /// More.
+        detail: Text,
+    },
+    /// A status: tone and word.
+    Mark((&'static str, &'static str)),
+    /// What can be done with the row; `about` names the row to who hears the page.
+    Acts {
+        /// The row.
+        about: Text,
+        /// What can be done.
+        acts: Vec<Act>,
+    },
+}
+
+impl Cell {
+    /// Words.
+    pub fn words(words: impl AsRef<str>) -> Self {
+        Self::Words(Text::new(words))
+    }
+}
+
+/// A secret, shown this once.
+#[derive(Debug, Clone)]
+pub struct Once {
+    /// What it is.
+    pub title: Text,
+    /// What to do with it.
+    pub words: Text,
+    /// What it is called beside its copy button, such as `link`.
+    pub label: &'static str,
+    /// The secret.
+    pub secret: String,
+}
+
+/// Facts to read.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// What they are about.
+    pub title: Text,
+    /// Each with its name.
+    pub facts: Vec<(&'static str, Text)>,
+}
