@@ -10,6 +10,7 @@ mod csrf;
 mod entrance;
 mod framing;
 mod health;
+mod key_pages;
 mod mcp_routes;
 mod oauth;
 mod oauth_routes;

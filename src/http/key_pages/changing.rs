@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::{Done, Place, end_of_day, making, number};
 use crate::error::Result;
-use crate::http::sign_in_routes::Fields;
 use crate::http::pages::written;
+use crate::http::sign_in_routes::Fields;
 use crate::operations::keys::View;
 use crate::operations::keys::update_key::UpdateKey;
 use crate::operations::perform;

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::{Done, Place, making, number};
 use crate::error::Result;
-use crate::http::sign_in_routes::Fields;
 use crate::http::pages::written;
+use crate::http::sign_in_routes::Fields;
 use crate::operations::keys::View;
 use crate::operations::keys::revoke_key::RevokeKey;
 use crate::operations::keys::rotate_key::RotateKey;

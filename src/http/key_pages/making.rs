@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{Done, Place, end_of_day, number, words};
 use crate::clock::iso;
 use crate::error::Result;
-use crate::http::sign_in_routes::Fields;
 use crate::http::pages::written;
+use crate::http::sign_in_routes::Fields;
 use crate::identity::keys::DEFAULT_LIFE_MS;
 use crate::identity::{Permission, Playbooks};
 use crate::operations::keys::create_key::CreateKey;
@@ -32,7 +32,10 @@ pub(super) fn section(place: &Place, given: &Fields) -> Section {
         .push(name.hint("Small letters, digits and hyphens, such as nightly-report.").given(given.get("name")));
     if !place.own && place.context.caller.may(Permission::OrgAdmin) {
         let chosen = if given.get("whose") == "mine" { "mine" } else { "org" };
-        let picks = [("org", "The org’s: it works whoever comes and goes"), ("mine", "Your own: it never does more than you may, and ends when you leave")];
+        let picks = [
+            ("org", "The org’s: it works whoever comes and goes"),
+            ("mine", "Your own: it never does more than you may, and ends when you leave"),
+        ];
         let picks = picks.map(|(value, words)| (value, words, value == chosen));
         section.inputs.push(Input::choice("whose", "Whose key is it?", "radio", picks));
     }

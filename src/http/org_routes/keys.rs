@@ -133,7 +133,8 @@ pub(super) async fn act(
 async fn shown(app: &Arc<App>, org: &str, act: Option<KeyAct>, parts: &Parts, id: &RequestId) -> Response {
     let shown = async {
         let visit = Visit::of(app, org, &parts.headers, &parts.extensions).await?;
-        key_pages::page(&place(app, &visit), &act.ok_or_else(super::visit::nowhere)?, &Fields::of_query(&parts.uri)).await
+        key_pages::page(&place(app, &visit), &act.ok_or_else(super::visit::nowhere)?, &Fields::of_query(&parts.uri))
+            .await
     };
     match shown.await {
         Ok(view) => tabbed(&view),
