@@ -73,7 +73,7 @@ async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields) -> Result<TabbedVie
     };
     let picks = STATUSES.map(|(value, words)| (value, words, value == status));
     let filter = Section::new("Which keys?", base, "Show").looking();
-    let filter = filter.input(Input::choice("status", "Show", "select", picks));
+    let filter = filter.input(Input::choice("status", "Status", "select", picks));
     let mut view = visit.view(END, "Keys", vec![Part::Form(filter), Part::List(list)]);
     view.done = key_pages::was_done(asked.get("done")).map(Text::new);
     Ok(view)

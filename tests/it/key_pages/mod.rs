@@ -1,6 +1,9 @@
 //! Studio's pages about what may act for people: keys, connected applications, and the audit of it all.
 
 mod apps;
+mod audit;
+mod browsing;
+mod org_keys;
 mod own_keys;
 
 use crate::support::people::{Answer, Caller};

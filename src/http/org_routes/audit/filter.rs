@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::words::PHRASES;
+use super::words::{PHRASES, said};
 use crate::app::App;
 use crate::clock::{iso, parse_iso};
 use crate::error::{Issue, Problem, Result};
@@ -20,10 +20,6 @@ const FIELDS: [&str; 6] = ["from", "to", "actor", "action", "target", "result"];
 pub(super) fn section(path: &str, asked: &Fields) -> Section {
     let given = |name| asked.get(name);
     let field = |name, title, kind| Input::new(name, title, kind, "off").given(given(name)).optional();
-    let said = |action: &str| {
-        let words = action.replace('_', " ");
-        format!("{}{}", words[..1].to_uppercase(), &words[1..])
-    };
     let known = PHRASES.iter().map(|(action, _)| (*action, said(action), *action == given("action")));
     let mut actions: Vec<(&str, String, bool)> = vec![("", "anything".to_owned(), given("action").is_empty())];
     actions.extend(known);

@@ -72,13 +72,16 @@ async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields) -> Result<TabbedVie
 }
 
 fn line(row: &View, path: &str) -> Line {
-    let mut detail = format!("{}, {}", written(&row.time), words::way(row.via));
+    let mut detail = written(&row.time);
+    if let Some(way) = words::way(row) {
+        detail.push_str(&format!(", {way}"));
+    }
     if let Some(address) = &row.address {
         detail.push_str(&format!(", from {address}"));
     }
     let acts = vec![
-        Act::link(filter::only(path, "actor", &row.actor), "Show all that was done by the same"),
-        Act::link(filter::only(path, "target", &row.target.id), "Show all about the same"),
+        Act::link(filter::only(path, "actor", &row.actor), "Everything by them"),
+        Act::link(filter::only(path, "target", &row.target.id), "Everything about it"),
     ];
     Line {
         detail: Text::new(detail),

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::identity::caller::PERSON;
+use crate::ledger::Via;
 use crate::operations::audit::{Outcome, View};
 use crate::studio::Text;
 use crate::studio::parts::Fact;
@@ -88,18 +90,18 @@ fn thing(row: &View) -> String {
     named.unwrap_or(&row.target.id).to_owned()
 }
 
-/// The way somebody came, in a word.
-pub(super) const fn way(via: crate::ledger::Via) -> &'static str {
-    use crate::ledger::Via;
-    match via {
+/// The way somebody came, in words; nothing where it is not known how a person came.
+pub(super) fn way(row: &View) -> Option<&'static str> {
+    Some(match row.via {
         Via::Studio => "in the browser",
         Via::Http => "over the API",
         Via::Mcp => "through an agent",
         Via::ToolsMcp => "through an agent’s tools",
         Via::Oauth => "by an application’s sign-in",
         Via::Command => "by a command on the server",
+        Via::Server if row.actor.starts_with(PERSON) => return None,
         Via::Server => "by the server itself",
-    }
+    })
 }
 
 /// Everything known of a row, for who unfolds it.
@@ -121,10 +123,17 @@ pub(super) fn facts(row: &View) -> Vec<Fact> {
         facts.extend(known.as_ref().map(|known| Fact::new(term, known)));
     }
     if let Value::Object(changes) = &row.changes {
-        facts.extend(changes.iter().map(|(name, value)| Fact::new(name.replace('_', " "), change(value))));
+        facts.extend(changes.iter().map(|(name, value)| Fact::new(said(name), change(value))));
     }
     facts.push(Fact::new("Row", &row.id));
     facts
+}
+
+/// A name of the ledger, such as `key_created`, as a person writes it.
+pub(super) fn said(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A fact of an act: what it was and became, a list, or a plain value.
