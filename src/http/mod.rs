@@ -10,6 +10,7 @@ mod csrf;
 mod entrance;
 mod framing;
 mod health;
+mod invitation_routes;
 mod key_pages;
 mod mcp_routes;
 mod oauth;
@@ -64,6 +65,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(sign_in_routes::routes())
         .merge(settings_routes::routes())
         .merge(orgs)
+        .merge(invitation_routes::routes())
         .fallback(any(unknown_path))
         .layer(middleware::from_fn_with_state(app.clone(), entrance::pass))
         .with_state(app)

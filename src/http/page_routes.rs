@@ -50,14 +50,17 @@ async fn home(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>, 
         return unknown().await;
     }
     let shown = async {
-        let frame = match studio_session(&app, &headers).await? {
-            Some(session) => Some(frame(&app, &session, None).await?),
-            None => None,
+        let (frame, makes_org) = match studio_session(&app, &headers).await? {
+            Some(session) => {
+                (Some(frame(&app, &session, None).await?), org_routes::may_make(&app, &session.person).await?)
+            }
+            None => (None, false),
         };
         Ok::<_, Problem>(HomeView {
             address: Text::new(app.public_address()),
             access: access(&app, &frame).await?,
             frame,
+            makes_org,
         })
     };
     match shown.await {

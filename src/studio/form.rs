@@ -152,6 +152,8 @@ pub struct FormView {
     pub passkey: bool,
     /// The field that a code in the address's fragment goes into.
     pub code_field: Option<&'static str>,
+    /// Whether the form goes by itself once the code stands in it.
+    pub code_goes: bool,
 }
 
 impl FormView {

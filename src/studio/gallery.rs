@@ -46,6 +46,7 @@ pub(super) fn home_local() -> HomeView {
     HomeView {
         address: "http://localhost:5555".into(),
         frame: None,
+        makes_org: false,
         access: Access::Local {
             developer: "ada".into(),
             connections: vec![
@@ -65,7 +66,12 @@ pub(super) fn home_local() -> HomeView {
 
 /// The first page of a server of keys alone.
 pub(super) fn home_keys() -> HomeView {
-    HomeView { address: "http://playmaker.internal.example:5555".into(), access: Access::Keys, frame: None }
+    HomeView {
+        address: "http://playmaker.internal.example:5555".into(),
+        access: Access::Keys,
+        frame: None,
+        makes_org: false,
+    }
 }
 
 /// A connection that waits to be approved in the way given.
@@ -181,7 +187,8 @@ fn ended_pages() -> Vec<(&'static str, Response)> {
 }
 
 fn other_pages() -> Vec<(&'static str, Response)> {
-    let closed = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None };
+    let closed =
+        HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None, makes_org: false };
     let missing = Problem::not_found("There is no page /nowhere on this server.");
     let foreign = Problem::forbidden("The request did not come from a page of this server.");
     let internal = Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into());

@@ -16,6 +16,8 @@ pub struct HomeView {
     pub access: Access,
     /// The bar of somebody who signed in.
     pub frame: Option<Frame>,
+    /// Whether they may make another org.
+    pub makes_org: bool,
 }
 
 /// Who may use the server, and what the page may therefore tell.
@@ -131,7 +133,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_server_says_what_to_do() {
-        let view = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None };
+        let view =
+            HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None, makes_org: false };
         assert!(words_of(&html_of(home(&view)).await).contains("playmaker key create"));
     }
 }

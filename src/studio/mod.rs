@@ -11,6 +11,7 @@ pub mod error_page;
 pub mod form;
 pub mod frame;
 pub mod home;
+pub mod invitation;
 pub mod parts;
 pub mod response;
 pub mod settings;

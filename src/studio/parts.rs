@@ -18,6 +18,8 @@ pub enum Part {
     Once(Once),
     /// Facts to read: name and value.
     Facts(Facts),
+    /// Somewhere to go on.
+    Ways(Ways),
     /// Where a new passkey is made, by the page's script.
     NewPasskey,
 }
@@ -327,4 +329,15 @@ pub struct Facts {
     pub title: Text,
     /// Each with its name.
     pub facts: Vec<(&'static str, Text)>,
+}
+
+/// Somewhere to go on, and why.
+#[derive(Debug, Clone)]
+pub struct Ways {
+    /// What it is about.
+    pub title: Text,
+    /// What to know.
+    pub words: Text,
+    /// Where to go.
+    pub acts: Vec<Act>,
 }

@@ -10,6 +10,7 @@ if (form && location.hash.length > 1) {
   input.value = location.hash.slice(1);
   input.closest(".field").hidden = true;
   history.replaceState(null, "", location.pathname);
+  if ("goes" in form.dataset) form.requestSubmit();
   form.querySelector("input[type=password]")?.focus();
 }
 

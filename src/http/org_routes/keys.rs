@@ -8,7 +8,7 @@ use axum::extract::{Path, Request, State};
 use http::request::Parts;
 use serde_json::json;
 
-use super::Visit;
+use super::visit::Visit;
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::RequestId;
@@ -58,7 +58,7 @@ async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields) -> Result<TabbedVie
         }
     }
     let listed = perform::<ListKeys>(visit.context(app), input).await?;
-    let (base, status) = (visit.path(END), asked.get("status"));
+    let (base, status): (String, _) = (visit.path(END), asked.get("status"));
     let mut lines = Vec::with_capacity(listed.keys.len());
     for key in &listed.keys {
         lines.push(line(app, visit, key, &base, manages).await?);
@@ -68,7 +68,7 @@ async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields) -> Result<TabbedVie
         words: None,
         empty: if status.is_empty() { "None yet. A key lets a program act here without signing in." } else { "None." },
         lines,
-        all: Some(Act::link(format!("{base}/new"), "Make a key")),
+        all: visit.takes_commands().then(|| Act::link(format!("{base}/new"), "Make a key")),
         next: listed.next_cursor.map(|cursor| asked.turned(&base, &cursor)),
     };
     let picks = STATUSES.map(|(value, words)| (value, words, value == status));
@@ -87,7 +87,11 @@ async fn line(app: &Arc<App>, visit: &Visit, key: &View, base: &str, manages: bo
     };
     // Only its own person gets the new text of a personal key.
     let rotates = key.person.as_deref().is_none_or(|person| person == visit.caller.id());
-    Ok(key_pages::line(key, base, Some(&whose).filter(|_| manages).map(String::as_str), rotates))
+    let mut line = key_pages::line(key, base, Some(whose.as_str()).filter(|_| manages), rotates);
+    if !visit.takes_commands() {
+        line.acts.clear();
+    }
+    Ok(line)
 }
 
 /// `GET /{org}/keys/new`.

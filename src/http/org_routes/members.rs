@@ -3,32 +3,100 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
-use http::{Extensions, HeaderMap};
+use axum::extract::{Path, Request, State};
+use http::{Extensions, HeaderMap, Uri};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::Visit;
+use super::reach::{self, Reach, any_role_input, playbooks_input, role_input};
+use super::visit::{Visit, refused_form};
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{Problem, Result};
 use crate::http::RequestId;
-use crate::http::pages::refused;
+use crate::http::pages::{refused, written};
+use crate::http::sign_in_routes::Fields;
+use crate::identity::Role;
+use crate::operations::invitations::invite_member::InviteMember;
+use crate::operations::invitations::list_invitations::ListInvitations;
+use crate::operations::invitations::revoke_invitation::RevokeInvitation;
 use crate::operations::members::list_members::ListMembers;
-use crate::studio::parts::{Cell, Part, Table};
-use crate::studio::{Response, TabbedView, Text, tabbed};
+use crate::studio::parts::{Act, Cell, Line, List, Once, Part, Section, Table, Weight};
+use crate::studio::{self, Input, Response, TabbedView, Text, tabbed};
 
-const END: &str = "members";
+pub(super) const END: &str = "members";
+const INVITE: &str = "members/invite";
+const REVOKE: &str = "members/revoke";
+
+/// Which members are wanted.
+#[derive(Default)]
+struct Asked {
+    q: String,
+    role: String,
+    cursor: String,
+}
+
+impl Asked {
+    fn read(query: &str) -> Self {
+        let mut asked = Self::default();
+        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "q" => asked.q = value.trim().to_owned(),
+                "role" => asked.role = value.into_owned(),
+                "cursor" => asked.cursor = value.into_owned(),
+                _ => {}
+            }
+        }
+        asked
+    }
+
+    fn fields(&self) -> Value {
+        let given = [("q", &self.q), ("role", &self.role), ("cursor", &self.cursor)];
+        let given = given.into_iter().filter(|(_, value)| !value.is_empty());
+        Value::Object(given.map(|(name, value)| (name.to_owned(), json!(value))).collect::<Map<_, _>>())
+    }
+
+    /// The address of the page after this one.
+    fn next(&self, path: &str, cursor: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [("q", self.q.as_str()), ("role", &self.role), ("cursor", cursor)] {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        format!("{path}?{}", query.finish())
+    }
+}
 
 #[derive(Deserialize)]
-struct Listed {
+struct Members {
     members: Vec<Member>,
+    next_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Member {
+    person: String,
     name: String,
     email: Option<String>,
-    role: String,
+    role: Role,
+    playbooks: Reach,
+    auth_methods: Vec<String>,
+    last_seen_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Invitations {
+    invitations: Vec<Invitation>,
+}
+
+#[derive(Deserialize)]
+struct Invitation {
+    id: String,
+    email: String,
+    role: Role,
+    playbooks: Reach,
+    expires_at: String,
+    link: Option<String>,
 }
 
 /// `GET /{org}/members`.
@@ -36,13 +104,14 @@ pub(super) async fn page(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
     Path(org): Path<String>,
+    address: Uri,
     headers: HeaderMap,
     request: Extensions,
 ) -> Response {
     let shown = async {
         let visit = Visit::of(&app, &org, &headers, &request).await?;
         visit.manages()?;
-        view(&app, &visit).await
+        view(&app, &visit, &Asked::read(address.query().unwrap_or_default()), None).await
     };
     match shown.await {
         Ok(view) => tabbed(&view),
@@ -50,18 +119,168 @@ pub(super) async fn page(
     }
 }
 
-async fn view(app: &Arc<App>, visit: &Visit) -> Result<TabbedView> {
-    let listed: Listed = visit.run::<ListMembers, _>(app, json!({})).await?;
-    let row = |member: &Member| {
-        let detail = Text::new(member.email.as_deref().unwrap_or_default());
-        vec![Cell::Named { title: Text::new(&member.name), detail }, Cell::words(&member.role)]
+/// `POST /{org}/members/invite`. The answer is the page itself, since the link stands nowhere else.
+pub(super) async fn invite(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Path(org): Path<String>,
+    request: Request,
+) -> Response {
+    let back = format!("/{org}/{END}");
+    let (visit, fields) = match Visit::command(&app, &org, request).await {
+        Ok(sent) => sent,
+        Err(problem) => return refused(&app, &back, problem, &id.0),
     };
-    let table = Table {
+    let done = async {
+        let asked = json!({
+            "email": fields.get("email").trim(),
+            "role": fields.get("role"),
+            "playbooks": reach::read(&fields)?,
+        });
+        let made: Invitation = visit.run::<InviteMember, _>(&app, asked).await.map_err(in_a_page)?;
+        let mut view = view(&app, &visit, &Asked::default(), None).await?;
+        match made.link {
+            Some(link) => view.parts.insert(0, Part::Once(once(&made.email, &made.expires_at, link))),
+            None => view.done = Some(Text::new(format!("A mail with the invitation goes to {}.", made.email))),
+        }
+        Ok::<_, Problem>(view)
+    };
+    match done.await {
+        Ok(view) => tabbed(&view),
+        Err(problem) => match view(&app, &visit, &Asked::default(), Some(&fields)).await {
+            Ok(view) => refused_form(&app, view, &visit.path(INVITE), &back, problem, &id.0),
+            Err(_) => refused(&app, &back, problem, &id.0),
+        },
+    }
+}
+
+/// `POST /{org}/members/revoke`: takes an invitation back.
+pub(super) async fn revoke(
+    State(app): State<Arc<App>>,
+    Extension(id): Extension<RequestId>,
+    Path(org): Path<String>,
+    request: Request,
+) -> Response {
+    let back = format!("/{org}/{END}");
+    let done = async {
+        let (visit, fields) = Visit::command(&app, &org, request).await?;
+        visit.run::<RevokeInvitation, Value>(&app, json!({ "id": fields.get("id") })).await
+    };
+    match done.await {
+        Ok(_) => studio::see_other(&back),
+        Err(problem) => refused(&app, &back, problem, &id.0),
+    }
+}
+
+/// A refusal in words for a page, which names no operation.
+fn in_a_page(problem: Problem) -> Problem {
+    match problem.kind_word() {
+        Some("taken") => Problem::conflict("taken", "The person of this address is a member already."),
+        Some("invitations_full") => {
+            let words = "100 invitations are open, the most there may be. Take some back first.";
+            Problem::conflict("invitations_full", words)
+        }
+        _ => problem,
+    }
+}
+
+fn once(email: &str, expires_at: &str, link: String) -> Once {
+    Once {
+        title: Text::new(format!("{email} is invited")),
+        words: Text::new(format!(
+            "Give them this link. It is shown this once, lets in only them, once, and works until {}.",
+            written(expires_at)
+        )),
+        label: "link",
+        secret: link,
+        way: None,
+    }
+}
+
+/// The page; `sent` is what stood in the form of an invitation that was refused.
+async fn view(app: &Arc<App>, visit: &Visit, asked: &Asked, sent: Option<&Fields>) -> Result<TabbedView> {
+    let listed: Members = visit.run::<ListMembers, _>(app, asked.fields()).await?;
+    let mut parts = vec![Part::Form(search(visit, asked)), Part::Table(table(visit, asked, listed))];
+    if asked.cursor.is_empty() {
+        let open = json!({ "status": "open", "limit": 100 });
+        let open: Invitations = visit.run::<ListInvitations, _>(app, open).await?;
+        parts.push(Part::List(invitations(visit, open)));
+        if visit.takes_commands() {
+            parts.push(Part::Form(invitation(visit, sent)));
+        }
+    }
+    Ok(visit.view(END, "Members", parts))
+}
+
+fn search(visit: &Visit, asked: &Asked) -> Section {
+    Section::new("Find members", visit.path(END), "Find")
+        .input(Input::new("q", "Name or email", "search", "off").given(&asked.q).optional())
+        .input(any_role_input(&asked.role))
+        .looking()
+}
+
+fn table(visit: &Visit, asked: &Asked, listed: Members) -> Table {
+    let next = listed.next_cursor.map(|cursor| asked.next(&visit.path(END), &cursor));
+    Table {
         title: Text::new("Members"),
-        empty: "Nobody.",
-        heads: vec!["Name", "Role"],
-        rows: listed.members.iter().map(row).collect(),
-        next: None,
-    };
-    Ok(visit.view(END, "Members", vec![Part::Table(table)]))
+        empty: "Nobody like that belongs to the org.",
+        heads: vec!["Who", "Role", "Playbooks", "Signs in with", "Last seen", ""],
+        rows: listed.members.into_iter().map(|member| row(visit, member)).collect(),
+        next,
+    }
+}
+
+fn row(visit: &Visit, member: Member) -> Vec<Cell> {
+    let own = member.person == visit.caller.id();
+    let title = if own { format!("{} (you)", member.name) } else { member.name };
+    let title = Text::new(title);
+    let person = member.person.trim_start_matches("person:");
+    let mut acts = Vec::new();
+    if visit.takes_commands() && visit.role().manages(member.role) {
+        acts.push(Act::link(visit.path(&format!("members/{person}")), "Change"));
+    }
+    let seen = member.last_seen_at.as_deref().and_then(|day| day.get(..10)).unwrap_or("not yet");
+    let methods = member.auth_methods.join(", ");
+    vec![
+        Cell::Named { title: title.clone(), detail: Text::new(member.email.as_deref().unwrap_or_default()) },
+        Cell::words(member.role.word()),
+        Cell::words(member.playbooks.words()),
+        Cell::words(if methods.is_empty() { "nothing yet" } else { &methods }),
+        Cell::words(seen),
+        Cell::Acts { about: title, acts },
+    ]
+}
+
+fn invitations(visit: &Visit, open: Invitations) -> List {
+    let lines = open.invitations.into_iter().map(|invitation| {
+        let may = visit.takes_commands() && visit.role().manages(invitation.role);
+        Line {
+            title: Text::new(&invitation.email),
+            detail: Text::new(format!(
+                "{}, playbooks: {}, until {}",
+                invitation.role.word(),
+                invitation.playbooks.words(),
+                written(&invitation.expires_at)
+            )),
+            acts: if may { vec![Act::button(visit.path(REVOKE), "Take back", invitation.id)] } else { Vec::new() },
+            ..Line::default()
+        }
+    });
+    List {
+        title: Text::new("Open invitations"),
+        empty: "None. Who is invited stands here until they join.",
+        lines: lines.collect(),
+        ..List::default()
+    }
+}
+
+fn invitation(visit: &Visit, sent: Option<&Fields>) -> Section {
+    let given = |name: &str| sent.map_or("", |fields| fields.get(name));
+    let chosen = Role::of(given("role")).unwrap_or(Role::Member);
+    Section::new("Invite somebody", visit.path(INVITE), "Invite")
+        .words("An invitation is for one address, works once and for seven days.")
+        .input(Input::new("email", "Email", "email", "off").given(given("email")))
+        .input(role_input(visit.role(), chosen))
+        .input(playbooks_input(given(reach::PLAYBOOKS)))
+        .weight(Weight::Primary)
 }

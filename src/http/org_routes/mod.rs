@@ -6,7 +6,10 @@
 
 mod audit;
 mod keys;
+mod making;
+mod member;
 mod members;
+mod reach;
 mod settings;
 mod visit;
 
@@ -16,15 +19,14 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use super::{only, unknown_path};
 use crate::app::App;
+use crate::error::Result;
 use crate::identity::Role;
 use crate::identity::orgs::RESERVED;
 use crate::studio::OrgPage;
-
-use visit::Visit;
 
 /// The pages of an org in their order: the end of the address, the word, and the least role that may see it. The tabs, the
 /// bar and the first page link to those that stand here.
@@ -44,8 +46,25 @@ pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/{org}/keys/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
         .route("/{org}/keys/{key}/{act}", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
         .route("/{org}/audit", get(audit::page).fallback(|| only("GET, HEAD")))
-        .route("/{org}/settings", get(settings::page).fallback(|| only("GET, HEAD")))
+        .route("/{org}/members/invite", post(members::invite).fallback(|| only("POST")))
+        .route("/{org}/members/revoke", post(members::revoke).fallback(|| only("POST")))
+        .route("/{org}/members/{person}", get(member::page).post(member::change).fallback(|| only("GET, HEAD, POST")))
+        .route(
+            "/{org}/members/{person}/remove",
+            get(member::removal).post(member::remove).fallback(|| only("GET, HEAD, POST")),
+        )
+        .route("/{org}/settings", get(settings::page).post(settings::rename).fallback(|| only("GET, HEAD, POST")))
+        .route(
+            "/{org}/settings/leave",
+            get(settings::leaving).post(settings::leave).fallback(|| only("GET, HEAD, POST")),
+        )
+        .route(
+            "/{org}/settings/delete",
+            get(settings::deletion).post(settings::delete).fallback(|| only("GET, HEAD, POST")),
+        )
+        .route("/{org}/settings/restore", post(settings::restore).fallback(|| only("POST")))
         .route_layer(from_fn_with_state(app.clone(), of_an_org))
+        .route("/orgs/new", get(making::page).post(making::make).fallback(|| only("GET, HEAD, POST")))
 }
 
 /// Lets nothing through to a page of an org that cannot be one.
@@ -66,4 +85,9 @@ async fn of_an_org(
 pub(super) fn pages(org: &str, role: Role) -> Vec<OrgPage> {
     let seen = PAGES.iter().filter(|(_, _, least)| role >= *least);
     seen.map(|(end, word, _)| OrgPage { address: format!("/{org}/{end}"), word }).collect()
+}
+
+/// Whether a person may make an org now, at `/orgs/new`.
+pub(super) async fn may_make(app: &App, person: &str) -> Result<bool> {
+    app.identity.may_make_org(person, app.settings.administration.org_creation).await
 }

@@ -10,14 +10,15 @@ use serde_json::Value;
 use super::pages;
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
+use crate::http::pages::{is_sign_in_again, refused};
 use crate::http::sign_in_routes::{Fields, checked};
 use crate::http::{Sender, Session, page_routes, studio_session, through};
 use crate::identity::orgs::Status;
 use crate::identity::{By, Caller, Org, Permission, Permissions, Role};
 use crate::ledger::Via;
-use crate::operations::{Context, Operation, admission};
+use crate::operations::{Context, Operation, admission, noted};
 use crate::studio::parts::Part;
-use crate::studio::{Frame, TabbedView, Text};
+use crate::studio::{Frame, Response, TabbedView, Text, tabbed_refused};
 
 /// A member of an org at one of its pages.
 pub(super) struct Visit {
@@ -59,6 +60,11 @@ impl Visit {
     /// Their role in the org.
     pub(super) fn role(&self) -> Role {
         self.caller.role().unwrap_or(Role::Viewer)
+    }
+
+    /// Whether anything in the org changes now.
+    pub(super) fn takes_commands(&self) -> bool {
+        self.org.status == Status::Active
     }
 
     /// Refuses who does not manage the org.
@@ -128,6 +134,22 @@ impl Visit {
         );
         Some(("This org is being deleted", Text::new(words)))
     }
+}
+
+/// The page again whose form, which goes to `action`, was refused; who has to sign in goes there, and then back to `back`.
+pub(super) fn refused_form(
+    app: &App,
+    view: TabbedView,
+    action: &str,
+    back: &str,
+    problem: Problem,
+    id: &str,
+) -> Response {
+    if is_sign_in_again(&problem) {
+        return refused(app, back, problem, id);
+    }
+    let problem = noted(problem, id);
+    tabbed_refused(&view.refused(action, &problem), &problem)
 }
 
 /// What an org is to somebody who does not belong to it.

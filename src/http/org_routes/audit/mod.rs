@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use http::request::Parts;
 
-use super::Visit;
+use super::visit::Visit;
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::http::RequestId;
