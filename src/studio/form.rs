@@ -118,7 +118,7 @@ impl Input {
     }
 
     /// Its id on a page where it stands in the form of this number: forms of one page may ask for the same.
-    pub(super) fn id_in(&self, form: usize) -> String {
+    pub(super) fn id_in(&self, form: impl std::fmt::Display) -> String {
         format!("{}-{form}", self.name)
     }
 

@@ -282,6 +282,8 @@ pub struct Table {
 pub enum Cell {
     /// Words.
     Words(Text),
+    /// Words that stay on one line, such as a day.
+    Short(Text),
     /// Something to know by its name, with more below it.
     Named {
         /// The name.

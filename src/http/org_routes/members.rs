@@ -246,7 +246,7 @@ fn row(visit: &Visit, member: Member) -> Vec<Cell> {
         Cell::words(member.role.word()),
         Cell::words(member.playbooks.words()),
         Cell::words(if methods.is_empty() { "nothing yet" } else { &methods }),
-        Cell::words(seen),
+        Cell::Short(Text::new(seen)),
         Cell::Acts { about: title, acts },
     ]
 }

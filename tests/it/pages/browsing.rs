@@ -1,0 +1,190 @@
+//! The pages of an org in a real browser: by the keyboard alone, without script, at a desk and on a telephone.
+
+use std::collections::HashSet;
+
+use playmaker::identity::Role;
+use serde_json::json;
+use thirtyfour::prelude::*;
+
+use super::joins;
+use crate::sign_in::tab::PASSWORD;
+use crate::support::app::TestApp;
+use crate::support::browser::{Browser, Scheme, Screen};
+use crate::support::eventually;
+
+async fn reads(browser: &Browser, words: &str) {
+    let found = eventually(words, async || {
+        let text = browser.driver().find(By::Css("body")).await.ok()?.text().await.ok()?;
+        text.contains(words).then_some(text)
+    });
+    found.await;
+}
+
+async fn types(browser: &Browser, keys: impl Into<TypingData>) {
+    browser.driver().active_element().await.unwrap().send_keys(keys).await.unwrap();
+}
+
+/// What the keyboard is at, as it is read aloud: its label or its own words.
+async fn at(browser: &Browser) -> String {
+    let script = "const at = document.activeElement; \
+        return (at.labels?.[0]?.textContent || at.textContent || at.name || '').trim();";
+    browser.driver().execute(script, Vec::new()).await.unwrap().json().as_str().unwrap_or_default().to_owned()
+}
+
+/// Presses the tabulator until the keyboard is at what is called so, and shows it.
+async fn goes_to(browser: &Browser, name: &str) {
+    let mut met = Vec::new();
+    for _ in 0..80 {
+        let here = at(browser).await;
+        if here.starts_with(name) {
+            let seen = "const style = getComputedStyle(document.activeElement); return style.outlineStyle !== 'none'";
+            let seen = browser.driver().execute(seen, Vec::new()).await.unwrap().json().clone();
+            assert_eq!(seen, json!(true), "the focus is seen at {name}");
+            return;
+        }
+        met.push(here);
+        types(browser, Key::Tab + "").await;
+    }
+    panic!("{name:?} is not reached: {met:?}");
+}
+
+async fn signs_in(browser: &Browser, server: &TestApp, email: &str) {
+    browser.visit(&format!("{}/sign-in", server.origin())).await;
+    types(browser, email).await;
+    types(browser, Key::Enter + "").await;
+    reads(browser, "Keep me signed in").await;
+    types(browser, PASSWORD).await;
+    types(browser, Key::Enter + "").await;
+    reads(browser, "Your orgs").await;
+}
+
+#[tokio::test]
+async fn an_org_is_managed_and_joined_by_the_keyboard_alone() {
+    let (server, _) = TestApp::set_up_by_ada(&[]).await;
+    joins(&server, "Bob", Role::Member).await;
+    let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
+    signs_in(&browser, &server, "ada@acme.test").await;
+    goes_to(&browser, "Members of Acme").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "Invite somebody").await;
+    goes_to(&browser, "Email").await;
+    types(&browser, "grace@acme.test").await;
+    goes_to(&browser, "Role").await;
+    types(&browser, "V").await;
+    goes_to(&browser, "Invite").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "grace@acme.test is invited").await;
+    browser.picture("org-invited-desktop-light").await;
+    let link = browser.driver().find(By::Id("once")).await.unwrap().text().await.unwrap();
+    goes_to(&browser, "Change Bob").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "What they may do").await;
+    goes_to(&browser, "Role").await;
+    types(&browser, "A").await;
+    goes_to(&browser, "Save").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "Bob has the role admin now.").await;
+    goes_to(&browser, "Remove").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "Remove Bob?").await;
+    browser.picture("org-remove-desktop-light").await;
+    goes_to(&browser, "Remove").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "Invite somebody").await;
+    let text = browser.driver().find(By::Css("table")).await.unwrap().text().await.unwrap();
+    assert!(!text.contains("Bob"), "{text}");
+
+    browser.driver().delete_all_cookies().await.unwrap();
+    browser.visit(&link).await;
+    reads(&browser, "You are invited to Acme").await;
+    let address = browser.driver().current_url().await.unwrap();
+    assert!(address.fragment().is_none() && address.query().is_none(), "{address}");
+    browser.picture("invitation-stranger-desktop-light").await;
+    goes_to(&browser, "Make an account").await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "Your name").await;
+    goes_to(&browser, "Your name").await;
+    types(&browser, "Grace").await;
+    goes_to(&browser, "Password").await;
+    types(&browser, PASSWORD).await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "viewer").await;
+    goes_to(&browser, "Settings of Acme").await;
+    assert!(browser.complaints().await.is_empty());
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn every_page_of_an_org_fits_and_names_each_thing_once() {
+    let (server, ada) = TestApp::set_up_by_ada(&[]).await;
+    let (bob, _) = joins(&server, "Bartholomew Featherstonehaugh", Role::Member).await;
+    joins(&server, "Carol", Role::Viewer).await;
+    super::sends(&ada, "/acme/members/invite", &[("email", "grace@acme.test"), ("role", "viewer")]).await;
+    let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
+    signs_in(&browser, &server, "ada@acme.test").await;
+    let member = format!("/acme/members/{}", bob.id);
+    let remove = format!("{member}/remove");
+    let pages = [
+        ("home", "/"),
+        ("members", "/acme/members"),
+        ("nobody", "/acme/members?q=zzz"),
+        ("member", member.as_str()),
+        ("remove", remove.as_str()),
+        ("settings", "/acme/settings"),
+        ("leave", "/acme/settings/leave"),
+        ("delete", "/acme/settings/delete"),
+        ("new", "/orgs/new"),
+        ("nowhere", "/nowhere/members"),
+        ("invitations", "/invitations"),
+    ];
+    for (name, path) in pages {
+        browser.visit(&format!("{}{path}", server.origin())).await;
+        for (screen, size) in [(Screen::Phone, "phone"), (Screen::Desktop, "desktop")] {
+            browser.resize(screen).await;
+            for (scheme, shade) in [(Scheme::Light, "light"), (Scheme::Dark, "dark")] {
+                browser.prefer(scheme).await;
+                browser.picture(&format!("org-{name}-{size}-{shade}")).await;
+            }
+        }
+        browser.resize(Screen::Phone).await;
+        let script = "return [document.documentElement.scrollWidth <= innerWidth, \
+            [...document.querySelectorAll('[id]')].map((one) => one.id), \
+            [...document.querySelectorAll('input:not([type=hidden]), select')].filter((one) => !one.labels.length).length, \
+            document.querySelectorAll('h1').length]";
+        let seen = browser.driver().execute(script, Vec::new()).await.unwrap().json().clone();
+        assert_eq!(seen[0], json!(true), "{path} is not wider than a telephone");
+        let ids: Vec<&str> = seen[1].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+        assert_eq!(ids.len(), ids.iter().collect::<HashSet<_>>().len(), "{path}: {ids:?}");
+        assert_eq!(
+            (&seen[2], &seen[3]),
+            (&json!(0), &json!(1)),
+            "{path}: each field has its label, the page a heading"
+        );
+    }
+    server.app.identity.delete_org_as_operator("acme").await.unwrap();
+    browser.visit(&format!("{}/acme/settings", server.origin())).await;
+    browser.picture("org-deleting-phone-dark").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn an_invitation_is_taken_without_script() {
+    let (server, ada) = TestApp::set_up_by_ada(&[]).await;
+    super::sends(&ada, "/acme/settings/leave", &[]).await;
+    let eve = server.person("Eve", "eve@acme.test", "other", Role::Member).await;
+    let made = super::sends(&ada, "/acme/members/invite", &[("email", "eve@acme.test"), ("role", "member")]).await.text;
+    let code = made.split_once("/invitations#").unwrap().1.split('<').next().unwrap().to_owned();
+    let browser = Browser::open(Screen::Phone, Scheme::Dark).await;
+    browser.without_script().await;
+    browser.visit(&format!("{}/invitations", server.origin())).await;
+    let (name, value) = eve.cookie.split_once('=').unwrap();
+    let cookie = json!({ "name": name, "value": value, "url": server.origin() });
+    browser.driver().cdp().send_raw("Network.setCookie", cookie).await.unwrap();
+    types(&browser, code.as_str()).await;
+    types(&browser, Key::Enter + "").await;
+    reads(&browser, "You are signed in as eve@acme.test").await;
+    browser.picture("invitation-own-phone-dark").await;
+    browser.driver().find(By::Css("main button.primary")).await.unwrap().click().await.unwrap();
+    reads(&browser, "acme, member").await;
+    browser.close().await;
+}
