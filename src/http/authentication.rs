@@ -6,13 +6,15 @@ use http::header::{AUTHORIZATION, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
-use super::Sender;
 use super::cookies::Cookie;
 use super::csrf;
+use super::{Sender, through};
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
 use crate::identity::sign_in::sessions;
 use crate::identity::{By, Caller, Permissions, Resource};
+use crate::ledger::Via;
+use crate::operations::{Context, admission};
 
 /// The longest credential looked at, in bytes.
 const LONGEST: usize = 8 * 1024;
@@ -158,6 +160,19 @@ pub(super) async fn api_caller(
         return Ok(caller);
     }
     authenticate(app, &parts.headers, &Resource::Api, sender).await
+}
+
+/// The person of a session as they act in `org` at one of Studio's pages, within their limits.
+///
+/// # Errors
+/// 404 for who does not belong to the org, as for one that is not there.
+pub(super) async fn acting_in(app: &Arc<App>, session: &Session, org: &str, parts: &Parts) -> Result<Context, Problem> {
+    let caller = person_in(app, session, Some(org)).await?;
+    if caller.org != org {
+        return Err(Problem::not_found("There is nothing at this path."));
+    }
+    app.limits.admit(&caller)?;
+    Ok(admission::context(app.clone(), through(&caller, Via::Studio, &parts.headers, &parts.extensions), false))
 }
 
 /// The person of a session in `org`; where the route names none, in the org they used last, or in the one the session is

@@ -11,6 +11,7 @@ mod entrance;
 mod framing;
 mod health;
 mod invitation_routes;
+mod key_pages;
 mod mcp_routes;
 mod oauth;
 mod oauth_routes;

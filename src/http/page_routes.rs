@@ -15,7 +15,7 @@ use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
 use super::{Sender, Session, body, org_routes, problems, same_origin, sign_in_routes, studio_session};
 use crate::app::App;
-use crate::config::CredentialKind;
+use crate::config::{CredentialKind, Permission};
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Caller;
 use crate::ledger::Via;
@@ -47,7 +47,8 @@ async fn docs(State(app): State<Arc<App>>) -> Response {
         None if app.access.signs_in() => Proof::SignIn,
         None => Proof::Key,
     };
-    studio::docs::docs(&DocsView { address: Text::new(app.public_address()), proof })
+    let permissions = Permission::EVERY.map(Permission::word).to_vec();
+    studio::docs::docs(&DocsView { address: Text::new(app.public_address()), proof, permissions })
 }
 
 async fn asset(Path(name): Path<String>) -> Response {

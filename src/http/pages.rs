@@ -1,6 +1,8 @@
 //! What the pages of somebody who signed in share: a fresh sign-in where one is needed, the way there and back, and
 //! instants as a person reads them.
 
+use http::Uri;
+
 use super::Session;
 use super::sign_in_routes::to_sign_in;
 use crate::app::App;
@@ -36,6 +38,11 @@ pub(super) fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Resp
 /// Whether a refusal asks for a fresh sign-in.
 pub(super) fn is_sign_in_again(problem: &Problem) -> bool {
     problem.kind_word() == Some("sign_in_again")
+}
+
+/// An address of this server with its query, to come back to.
+pub(super) fn whole(uri: &Uri) -> String {
+    uri.path_and_query().map_or_else(|| uri.path().to_owned(), ToString::to_string)
 }
 
 /// An instant for a person to read, in UTC.

@@ -6,12 +6,13 @@ pub mod admission;
 mod incident;
 pub mod openapi;
 mod operation;
+mod performing;
 pub mod schema;
 pub mod words;
 
 pub mod audit;
 mod connections;
-mod grants;
+pub mod grants;
 mod guides;
 mod history;
 pub mod invitations;
@@ -30,6 +31,7 @@ pub use operation::{
     Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer, Operation, Scope,
     Tool,
 };
+pub use performing::perform;
 
 /// Every operation, in the order in which tools are listed.
 pub struct Operations {

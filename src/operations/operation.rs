@@ -322,10 +322,15 @@ impl Entry {
 
     /// Checks the caller, then `input` against the schema, all faults at once, and runs the operation.
     pub async fn run(&self, context: Context, input: Value) -> Result<Answer> {
-        (self.admit)(&Offer { app: &context.app, caller: &context.caller })?;
-        super::admission::living(self, &context).await?;
-        self.input.check(&input)?;
+        self.check(&context, &input).await?;
         (self.run)(context, input).await
+    }
+
+    /// Everything [`Self::run`] checks.
+    pub(super) async fn check(&self, context: &Context, input: &Value) -> Result<()> {
+        (self.admit)(&Offer { app: &context.app, caller: &context.caller })?;
+        super::admission::living(self, context).await?;
+        self.input.check(input)
     }
 
     /// Its description for this caller.

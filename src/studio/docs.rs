@@ -7,7 +7,6 @@ use http::StatusCode;
 use super::consent::sentence;
 use super::response::{Response, page};
 use super::text::Text;
-use crate::config::Permission;
 
 /// What the page says.
 #[derive(Debug, Clone)]
@@ -16,6 +15,8 @@ pub struct DocsView {
     pub address: Text,
     /// How a caller proves itself.
     pub proof: Proof,
+    /// The words of the permissions there are.
+    pub permissions: Vec<&'static str>,
 }
 
 /// How a caller proves itself to this server.
@@ -52,7 +53,7 @@ impl DocsPage<'_> {
 
     /// Each permission, and what it lets a caller do.
     fn permissions(&self) -> Vec<(&'static str, &'static str)> {
-        Permission::EVERY.iter().map(|permission| (permission.word(), sentence(permission.word()))).collect()
+        self.view.permissions.iter().map(|word| (*word, sentence(word))).collect()
     }
 }
 
@@ -68,7 +69,11 @@ mod tests {
 
     #[tokio::test]
     async fn it_tells_the_addresses_and_only_the_ways_there_are() {
-        let of = |proof| DocsView { address: "https://pm.example".into(), proof };
+        let of = |proof| DocsView {
+            address: "https://pm.example".into(),
+            proof,
+            permissions: vec!["org:read", "org:admin"],
+        };
         let words = words_of(&html_of(docs(&of(Proof::SignIn))).await);
         for told in ["https://pm.example/mcp", "/orgs/{org}/mcp", "Connected apps", "org:admin", "/openapi.json"] {
             assert!(words.contains(told), "{told}: {words}");

@@ -40,6 +40,8 @@ pub struct Choice {
     pub value: Text,
     /// What it means.
     pub words: Text,
+    /// What it is called where it is written down.
+    pub note: Option<&'static str>,
     /// Whether it is chosen already.
     pub chosen: bool,
 }
@@ -68,8 +70,12 @@ impl Input {
         kind: &'static str,
         choices: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>, bool)>,
     ) -> Self {
-        let choice =
-            |(value, words, chosen): (_, _, bool)| Choice { value: Text::new(value), words: Text::new(words), chosen };
+        let choice = |(value, words, chosen): (_, _, bool)| Choice {
+            value: Text::new(value),
+            words: Text::new(words),
+            note: None,
+            chosen,
+        };
         Self { choices: choices.into_iter().map(choice).collect(), ..Self::new(name, title, kind, "off") }
     }
 

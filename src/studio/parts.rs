@@ -161,6 +161,15 @@ pub enum Act {
         /// What goes along, beside the token of the session.
         hidden: Vec<(&'static str, String)>,
     },
+    /// A link to something that is kept as a file of this name.
+    File {
+        /// Its address.
+        address: String,
+        /// Its word.
+        word: &'static str,
+        /// The name.
+        name: String,
+    },
     /// A link to another page.
     Link {
         /// Its address.
@@ -182,8 +191,38 @@ impl Act {
     }
 }
 
-/// One line of a list.
+/// Something told of a thing: what it is, and one or several words for it.
 #[derive(Debug, Clone)]
+pub struct Fact {
+    /// What is told.
+    pub term: Text,
+    /// It.
+    pub words: Vec<Text>,
+}
+
+impl Fact {
+    /// One thing told.
+    pub fn new(term: impl Into<Text>, words: impl Into<Text>) -> Self {
+        Self { term: term.into(), words: vec![words.into()] }
+    }
+
+    /// Several things told under one name.
+    pub fn several<T: Into<Text>>(term: impl Into<Text>, words: impl IntoIterator<Item = T>) -> Self {
+        Self { term: term.into(), words: words.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// What is told of a line to who unfolds it.
+#[derive(Debug, Clone)]
+pub struct Folded {
+    /// What is known of it.
+    pub facts: Vec<Fact>,
+    /// Where one can go from there.
+    pub acts: Vec<Act>,
+}
+
+/// One line of a list.
+#[derive(Debug, Clone, Default)]
 pub struct Line {
     /// What it is.
     pub title: Text,
@@ -191,15 +230,28 @@ pub struct Line {
     pub detail: Text,
     /// What marks it: tone and word of a pill.
     pub mark: Option<(&'static str, &'static str)>,
+    /// What is told of it.
+    pub facts: Vec<Fact>,
+    /// What is told of it to who unfolds it.
+    pub folded: Option<Folded>,
     /// What can be done with it.
     pub acts: Vec<Act>,
 }
 
+impl Line {
+    /// A line of this title.
+    pub fn new(title: impl AsRef<str>) -> Self {
+        Self { title: Text::new(title), ..Self::default() }
+    }
+}
+
 /// A list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct List {
     /// What it is of.
     pub title: Text,
+    /// What to know about all of it.
+    pub words: Option<Text>,
     /// What is said where nothing is in it.
     pub empty: &'static str,
     /// What is in it.
@@ -268,6 +320,8 @@ pub struct Once {
     pub label: &'static str,
     /// The secret.
     pub secret: String,
+    /// Where to go on: address and words.
+    pub way: Option<(String, &'static str)>,
 }
 
 /// Facts to read.

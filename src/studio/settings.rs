@@ -1,4 +1,4 @@
-//! The pages of a person's own settings: profile, security, sessions.
+//! The pages of a person's own settings: profile, security, sessions, connected applications, keys, accounts.
 
 use super::frame::Frame;
 use super::parts::Part;
@@ -6,8 +6,14 @@ use super::tabbed::TabbedView;
 use super::text::Text;
 
 /// The pages there are: address, word.
-pub const TABS: [(&str, &str); 3] =
-    [("/settings/profile", "Profile"), ("/settings/security", "Security"), ("/settings/sessions", "Sessions")];
+pub const TABS: [(&str, &str); 6] = [
+    ("/settings/profile", "Profile"),
+    ("/settings/security", "Security"),
+    ("/settings/sessions", "Sessions"),
+    ("/settings/apps", "Connected apps"),
+    ("/settings/keys", "Keys"),
+    ("/settings/accounts", "Accounts"),
+];
 
 /// The page of settings at `at`.
 pub fn settings(frame: Frame, at: &'static str, parts: Vec<Part>) -> TabbedView {

@@ -52,6 +52,13 @@ impl TabbedView {
         address == self.at
     }
 
+    /// Whether something on it was refused, which its title then says first.
+    fn is_refused(&self) -> bool {
+        let refused =
+            |section: &Section| section.fault.is_some() || section.inputs.iter().any(|one| one.error.is_some());
+        self.parts.iter().any(|part| matches!(part, Part::Form(section) if refused(section)))
+    }
+
     fn adds_passkey(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::NewPasskey))
     }

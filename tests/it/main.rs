@@ -11,6 +11,7 @@ mod connections;
 mod contract;
 mod demo;
 mod issuer;
+mod key_pages;
 mod keys;
 mod mcp;
 mod members;

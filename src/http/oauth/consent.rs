@@ -163,8 +163,8 @@ fn path(resource: &Resource) -> String {
     }
 }
 
-/// What the client wants to reach, in words.
-fn words(resources: &[Resource]) -> String {
+/// What a client wants to reach, in words.
+pub(in crate::http) fn words(resources: &[Resource]) -> String {
     match resources {
         [Resource::Server] => "Everything on this server".into(),
         [Resource::Own] => "The org’s playbooks and connections, for agents".into(),

@@ -193,6 +193,7 @@ fn once(email: &str, expires_at: &str, link: String) -> Once {
         )),
         label: "link",
         secret: link,
+        way: None,
     }
 }
 
@@ -261,16 +262,15 @@ fn invitations(visit: &Visit, open: Invitations) -> List {
                 invitation.playbooks.words(),
                 written(&invitation.expires_at)
             )),
-            mark: None,
             acts: if may { vec![Act::button(visit.path(REVOKE), "Take back", invitation.id)] } else { Vec::new() },
+            ..Line::default()
         }
     });
     List {
         title: Text::new("Open invitations"),
         empty: "None. Who is invited stands here until they join.",
         lines: lines.collect(),
-        all: None,
-        next: None,
+        ..List::default()
     }
 }
 

@@ -4,6 +4,8 @@
 //! ([`Visit::run`]), so that rules, words and audit are those of `/v1`. An org one does not belong to looks like one that
 //! is not there.
 
+mod audit;
+mod keys;
 mod making;
 mod member;
 mod members;
@@ -28,13 +30,22 @@ use crate::studio::OrgPage;
 
 /// The pages of an org in their order: the end of the address, the word, and the least role that may see it. The tabs, the
 /// bar and the first page link to those that stand here.
-const PAGES: &[(&str, &str, Role)] = &[("members", "Members", Role::Admin), ("settings", "Settings", Role::Viewer)];
+const PAGES: &[(&str, &str, Role)] = &[
+    ("members", "Members", Role::Admin),
+    ("keys", "Keys", Role::Viewer),
+    ("audit", "Audit", Role::Admin),
+    ("settings", "Settings", Role::Viewer),
+];
 
 /// The routes of every page of an org. The server's own paths win over them, and a word that is none of an org stays a path
 /// like any unknown one (decision D52).
 pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/{org}/members", get(members::page).fallback(|| only("GET, HEAD")))
+        .route("/{org}/keys", get(keys::page).fallback(|| only("GET, HEAD")))
+        .route("/{org}/keys/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
+        .route("/{org}/keys/{key}/{act}", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
+        .route("/{org}/audit", get(audit::page).fallback(|| only("GET, HEAD")))
         .route("/{org}/members/invite", post(members::invite).fallback(|| only("POST")))
         .route("/{org}/members/revoke", post(members::revoke).fallback(|| only("POST")))
         .route("/{org}/members/{person}", get(member::page).post(member::change).fallback(|| only("GET, HEAD, POST")))

@@ -16,7 +16,7 @@ use crate::http::{Sender, Session, page_routes, studio_session, through};
 use crate::identity::orgs::Status;
 use crate::identity::{By, Caller, Org, Permission, Permissions, Role};
 use crate::ledger::Via;
-use crate::operations::{Operation, admission, noted};
+use crate::operations::{Context, Operation, admission, noted};
 use crate::studio::parts::Part;
 use crate::studio::{Frame, Response, TabbedView, Text, tabbed_refused};
 
@@ -98,6 +98,11 @@ impl Visit {
         };
         let answer = done.await.inspect_err(|problem| app.refusals.note(&self.caller, id, problem))?;
         Ok(serde_json::from_str(answer.output.get())?)
+    }
+
+    /// They, about to do something on the page.
+    pub(super) fn context(&self, app: &Arc<App>) -> Context {
+        admission::context(app.clone(), self.caller.clone(), false)
     }
 
     /// The address of a page of this org, or of what is below one.

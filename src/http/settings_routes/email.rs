@@ -28,11 +28,11 @@ pub(super) async fn ask(
     request: Request,
 ) -> Response {
     let sender = Sender::of(request.extensions());
-    let (visit, fields, headers) = match Visit::command(&app, request).await {
+    let (visit, fields, parts) = match Visit::command(&app, request).await {
         Ok(sent) => sent,
         Err(problem) => return refused(&app, AT, problem, &id.0),
     };
-    match asked(&app, &visit, &fields, &browser(&headers, &sender).address).await {
+    match asked(&app, &visit, &fields, &browser(&parts.headers, &sender).address).await {
         Ok(()) => {
             let mut view = view(&app, &visit);
             let words = "A link is on its way to that address. Your email changes once you follow it, within a day.";

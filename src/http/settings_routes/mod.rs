@@ -1,8 +1,12 @@
-//! A person's own settings (`identity.md` 8.1): `/settings/profile`, `/settings/security`, `/settings/sessions`.
+//! A person's own settings (`identity.md` 8.1): `/settings/profile`, `/settings/security`, `/settings/sessions`,
+//! `/settings/apps`, `/settings/keys`, `/settings/accounts`.
 //!
 //! Each page is for a session, each form carries its token ([`Visit::command`]); who is not signed in signs in first.
 
+mod accounts;
+mod apps;
 mod email;
+mod keys;
 mod passkeys;
 mod profile;
 mod security;
@@ -14,6 +18,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::routing::{get, post};
 use http::HeaderMap;
+use http::request::Parts;
 
 use super::pages::{minute, refused};
 use super::sign_in_routes::{Fields, checked};
@@ -43,6 +48,15 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/settings/security/passkeys/remove", post(passkeys::remove).fallback(|| only("POST")))
         .route("/settings/sessions", get(sessions::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end", post(sessions::end).fallback(|| only("POST")))
+        .route("/settings/apps", get(apps::page).fallback(|| only("GET, HEAD")))
+        .route("/settings/apps/withdraw", get(apps::back).post(apps::withdraw).fallback(|| only("GET, HEAD, POST")))
+        .route("/settings/keys", get(keys::page).fallback(|| only("GET, HEAD")))
+        .route("/settings/keys/{org}/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
+        .route(
+            "/settings/keys/{org}/{key}/{act}",
+            get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")),
+        )
+        .route("/settings/accounts", get(accounts::page).fallback(|| only("GET, HEAD")))
         .route("/settings/sessions/end-others", post(sessions::end_others).fallback(|| only("POST")))
 }
 
@@ -65,12 +79,12 @@ impl Visit {
     }
 
     /// Whoever sent a form of a page, and its fields.
-    async fn command(app: &App, request: Request) -> Result<(Self, Fields, HeaderMap)> {
+    async fn command(app: &App, request: Request) -> Result<(Self, Fields, Parts)> {
         let sender = Sender::of(request.extensions());
         let (parts, sent) = request.into_parts();
         let visit = Self::of(app, &parts.headers, &sender).await?;
         let fields = checked(app, &parts.headers, sent, &visit.session).await?;
-        Ok((visit, fields, parts.headers))
+        Ok((visit, fields, parts))
     }
 
     /// Refuses what needs a fresh proof of who it is.

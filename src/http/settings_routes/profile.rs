@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Request, State};
 use http::HeaderMap;
+use http::request::Parts;
 
 use super::{Visit, refused};
 use crate::app::App;
@@ -74,12 +75,11 @@ pub(super) async fn delete(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let extensions = request.extensions().clone();
-    let (visit, fields, headers) = match Visit::command(&app, request).await {
+    let (visit, fields, parts) = match Visit::command(&app, request).await {
         Ok(sent) => sent,
         Err(problem) => return refused(&app, AT, problem, &id.0),
     };
-    match ended(&app, &visit, &fields, &headers, &extensions).await {
+    match ended(&app, &visit, &fields, &parts).await {
         Ok(()) => {
             let mut response = studio::told(&Told {
                 title: "Your account is deleted",
@@ -96,13 +96,7 @@ pub(super) async fn delete(
     }
 }
 
-async fn ended(
-    app: &App,
-    visit: &Visit,
-    fields: &Fields,
-    headers: &HeaderMap,
-    extensions: &http::Extensions,
-) -> Result<()> {
+async fn ended(app: &App, visit: &Visit, fields: &Fields, parts: &Parts) -> Result<()> {
     if !is_here(app) {
         return Err(nothing());
     }
@@ -112,7 +106,7 @@ async fn ended(
     }
     let caller = app.identity.acting_nowhere(&visit.person.id, Some(visit.session.auth_time_ms)).await?;
     let caller = caller.ok_or_else(nothing)?;
-    app.identity.delete_account(&caller.through(origin(Via::Studio, headers, extensions))).await
+    app.identity.delete_account(&caller.through(origin(Via::Studio, &parts.headers, &parts.extensions))).await
 }
 
 /// The page with what was refused in one of its forms.

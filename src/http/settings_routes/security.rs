@@ -47,11 +47,11 @@ pub(super) async fn password(
     request: Request,
 ) -> Response {
     let sender = Sender::of(request.extensions());
-    let (mut visit, fields, headers) = match Visit::command(&app, request).await {
+    let (mut visit, fields, parts) = match Visit::command(&app, request).await {
         Ok(sent) => sent,
         Err(problem) => return refused(&app, AT, problem, &id.0),
     };
-    let changed = change(&app, &visit, &fields, &browser(&headers, &sender).address).await;
+    let changed = change(&app, &visit, &fields, &browser(&parts.headers, &sender).address).await;
     match changed {
         Ok(opened) => {
             // The page goes with the new session: the old one has ended.
@@ -133,12 +133,13 @@ fn passkeys(keys: Vec<Passkey>) -> List {
         }),
         mark: None,
         acts: vec![Act::button("/settings/security/passkeys/remove", "Take away", key.id)],
+        ..Line::default()
     });
     List {
         title: Text::new("Passkeys"),
         empty: "None yet. With a passkey your device signs you in, and there is no password to give away.",
         lines: lines.collect(),
         all: None,
-        next: None,
+        ..List::default()
     }
 }

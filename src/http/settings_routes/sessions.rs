@@ -84,6 +84,7 @@ async fn view(app: &App, visit: &Visit) -> Result<TabbedView> {
             } else {
                 vec![Act::button("/settings/sessions/end", "Sign out", session.digest)]
             },
+            ..Line::default()
         }
     });
     let lines: Vec<Line> = lines.collect();
@@ -93,7 +94,7 @@ async fn view(app: &App, visit: &Visit) -> Result<TabbedView> {
         hidden: Vec::new(),
     });
     let title = Text::new("Where you are signed in");
-    let list = List { title, empty: "Nowhere.", lines, all, next: None };
+    let list = List { title, empty: "Nowhere.", lines, all, ..List::default() };
     Ok(settings(visit.frame.clone(), AT, vec![Part::List(list)]))
 }
 

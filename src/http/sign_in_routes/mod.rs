@@ -18,7 +18,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
 use http::header::{SET_COOKIE, USER_AGENT};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Uri};
 use zeroize::Zeroizing;
 
 use super::authentication::from_own_page;
@@ -62,15 +62,46 @@ pub(super) fn nothing() -> Problem {
 }
 
 /// The fields of a form; wiped when dropped, since one may be a password.
-pub(super) struct Fields(BTreeMap<String, Zeroizing<String>>);
+pub(super) struct Fields(BTreeMap<String, Vec<Zeroizing<String>>>);
 
 impl Fields {
     /// Reads what a page of our own sent.
     pub(super) async fn read(app: &App, headers: &HeaderMap, sent: Body) -> Result<Self> {
         from_own_page(app, headers)?;
         let bytes = body::read_body(&app.limits.bodies, sent).await?;
-        let pairs = url::form_urlencoded::parse(&bytes);
-        Ok(Self(pairs.map(|(name, text)| (name.into_owned(), Zeroizing::new(text.into_owned()))).collect()))
+        Ok(Self::parse(&bytes))
+    }
+
+    /// The fields of a form as it goes into an address or a body.
+    pub(super) fn parse(bytes: &[u8]) -> Self {
+        let mut fields: BTreeMap<String, Vec<Zeroizing<String>>> = BTreeMap::new();
+        for (name, text) in url::form_urlencoded::parse(bytes) {
+            fields.entry(name.into_owned()).or_default().push(Zeroizing::new(text.into_owned()));
+        }
+        Self(fields)
+    }
+
+    /// The fields of an address's query.
+    pub(super) fn of_query(uri: &Uri) -> Self {
+        Self::parse(uri.query().unwrap_or_default().as_bytes())
+    }
+
+    /// An address of this server that carries the fields, but for the token of the session they were sent with.
+    pub(super) fn address(&self, path: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::for_suffix(format!("{path}?"), path.len() + 1);
+        for (name, texts) in self.0.iter().filter(|(name, _)| *name != "csrf") {
+            query.extend_pairs(texts.iter().map(|text| (name, text.as_str())));
+        }
+        query.finish()
+    }
+
+    /// An address of this server that asks the same for the page of a list at `cursor`.
+    pub(super) fn turned(&self, path: &str, cursor: &str) -> String {
+        let asked = |name: &String| !matches!(name.as_str(), "csrf" | "cursor" | "done");
+        let kept = self.0.iter().filter(|(name, _)| asked(name)).map(|(name, texts)| (name.clone(), texts.clone()));
+        let mut fields = Self(kept.collect());
+        fields.0.insert("cursor".to_owned(), vec![Zeroizing::new(cursor.to_owned())]);
+        fields.address(path)
     }
 
     /// The same for a page that is there only where this server itself signs people in.
@@ -83,7 +114,12 @@ impl Fields {
 
     /// A field as it was sent; empty where it was not.
     pub(super) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", |text| text.as_str())
+        self.0.get(name).and_then(|texts| texts.last()).map_or("", |text| text.as_str())
+    }
+
+    /// Everything that was sent for a field, such as the answers of several boxes.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.get(name).into_iter().flatten().map(|text| text.as_str())
     }
 
     /// Whether a field was sent.

@@ -117,10 +117,15 @@ impl Client {
     /// The host that vouches for its name: that of its document.
     pub fn document_host(&self) -> Option<String> {
         match self.origin {
-            Origin::Document => Url::parse(&self.id).ok()?.host_str().map(str::to_owned),
+            Origin::Document => document_host(&self.id),
             Origin::Operator | Origin::Registered => None,
         }
     }
+}
+
+/// The host of the document that a client's id is the address of; nothing for any other client.
+pub fn document_host(client_id: &str) -> Option<String> {
+    super::document::address(client_id)?.host_str().map(str::to_owned)
 }
 
 /// A name without control and bidi characters and without spaces around it; `None` when it is longer than a hundred.

@@ -30,47 +30,47 @@ pub enum Outcome {
 pub struct Target {
     /// What it is, such as `connection`.
     #[serde(rename = "type")]
-    kind: String,
+    pub kind: String,
     /// Its id.
-    id: String,
+    pub id: String,
     /// What it was called then, or null.
-    name: Option<String>,
+    pub name: Option<String>,
 }
 
 /// A row of the audit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct View {
     /// Its id, a UUIDv7.
-    id: String,
+    pub id: String,
     /// When it was done.
-    time: String,
+    pub time: String,
     /// The org; null for what concerns the whole server.
-    org: Option<String>,
+    pub org: Option<String>,
     /// Who did it, as a caller id.
-    actor: String,
+    pub actor: String,
     /// Their name at that time.
-    actor_name: String,
+    pub actor_name: String,
     /// The way they came.
-    via: Via,
+    pub via: Via,
     /// The client whose token it was, or null.
-    client_id: Option<String>,
+    pub client_id: Option<String>,
     /// What was done.
-    action: String,
+    pub action: String,
     /// What it was about.
-    target: Target,
+    pub target: Target,
     /// Whether it was done.
-    result: Outcome,
+    pub result: Outcome,
     /// Why it was refused, where it was.
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// What changed, or the facts of the act.
     #[schemars(with = "Map<String, Value>")]
-    changes: Value,
+    pub changes: Value,
     /// The request's id, or null.
-    request_id: Option<String>,
+    pub request_id: Option<String>,
     /// The address it came from, of IPv6 its network; null where none is known.
-    address: Option<String>,
+    pub address: Option<String>,
     /// What the client calls itself, or null.
-    user_agent: Option<String>,
+    pub user_agent: Option<String>,
 }
 
 impl View {

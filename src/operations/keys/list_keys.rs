@@ -38,11 +38,11 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     /// The keys, those of the configuration first, then newest first.
-    keys: Vec<View>,
+    pub keys: Vec<View>,
     /// Whether there are more.
-    has_more: bool,
+    pub has_more: bool,
     /// The cursor of the next page, or null.
-    next_cursor: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 /// The last row seen: of the configuration its id; of the database when it was made, and its id.

@@ -129,9 +129,10 @@ impl View {
 #[derive(Serialize, JsonSchema)]
 pub struct WithText {
     /// The key itself: shown this once, and kept nowhere.
-    key: String,
+    pub key: String,
+    /// Everything else of it.
     #[serde(flatten)]
-    view: View,
+    pub view: View,
 }
 
 /// Playbooks as callers write them: `*`, or a list of 1 to 100 ids that need not exist yet.
