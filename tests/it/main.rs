@@ -16,6 +16,7 @@ mod mcp;
 mod members;
 mod oauth;
 mod playbooks;
+mod rotation;
 mod servers;
 mod sign_in;
 mod story;
