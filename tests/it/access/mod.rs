@@ -5,6 +5,7 @@ mod browsers;
 mod framing;
 mod limits;
 mod open_routes;
+mod proxied;
 mod resources;
 mod ways;
 
