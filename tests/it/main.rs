@@ -15,6 +15,7 @@ mod keys;
 mod mcp;
 mod members;
 mod oauth;
+mod pages;
 mod playbooks;
 mod rotation;
 mod servers;

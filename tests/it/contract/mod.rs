@@ -3,5 +3,6 @@
 mod anything;
 mod document;
 mod misfits;
+mod people;
 mod roles;
 mod tables;
