@@ -22,6 +22,7 @@ use crate::ledger::Via;
 use crate::operations::links::{approve, cancel, give_credential, read_link};
 use crate::operations::{Context, Entry, Operation, admission, noted};
 use crate::studio::approval::{Asked, Asking, Connected, Field, LinkView, Way};
+use crate::studio::docs::{DocsView, Proof};
 use crate::studio::home::{Access, ConnectionLine, HomeView};
 use crate::studio::{self, Frame, FrameOrg, Host, HttpsLink, Text};
 
@@ -29,6 +30,7 @@ use crate::studio::{self, Frame, FrameOrg, Host, HttpsLink, Text};
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(home).fallback(unknown))
+        .route("/docs", get(docs).fallback(|| super::only("GET, HEAD")))
         .route("/static/{name}", get(asset).fallback(|| super::only("GET, HEAD")))
         .route("/connect/{link}", get(link_page).fallback(|| super::only("GET, HEAD")))
         .route("/connect/{link}/{command}", get(back_to_link).post(form).fallback(|| super::only("GET, HEAD, POST")))
@@ -36,6 +38,16 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn unknown() -> Response {
     problems::response(&Problem::not_found("There is nothing at this path."))
+}
+
+/// How to connect, for anybody; it tells nothing that the metadata does not.
+async fn docs(State(app): State<Arc<App>>) -> Response {
+    let proof = match app.access.local_caller() {
+        Some(_) => Proof::Nothing,
+        None if app.access.signs_in() => Proof::SignIn,
+        None => Proof::Key,
+    };
+    studio::docs::docs(&DocsView { address: Text::new(app.public_address()), proof })
 }
 
 async fn asset(Path(name): Path<String>) -> Response {

@@ -200,5 +200,5 @@ async fn join(
         }
         Some(_) => {}
     }
-    Ok(Committed { value: (), events })
+    Ok(Committed::of((), events))
 }

@@ -12,7 +12,7 @@ const TOGETHER: usize = 256;
 
 const INSERT: &str = "INSERT INTO events \
      (org, at, position, stream_position, id, book, playbook, stream, type, actor, correlation_id, causation_id, data, \
-     actor_id, target_name, origin) VALUES ";
+     actor_id, target_name, origin) ";
 
 /// Appends events to the book of another org inside a commit of the server's own (the org `""`), for what is made or
 /// happens in both at once. Never the other way round: commits that wait for each other's lock would never end.
@@ -36,19 +36,25 @@ pub(super) async fn append(
 ) -> Result<()> {
     let mut events = events.into_iter().peekable();
     while events.peek().is_some() {
-        let statement = insert(org, now_ms, ids, events.by_ref().take(TOGETHER))?;
+        let statement = insert(connection, org, now_ms, ids, events.by_ref().take(TOGETHER))?;
         connection.leave_to_end(statement).await?;
     }
     Ok(())
 }
 
 /// The write lock makes the next positions certain, so the one statement may look them up itself.
-fn insert(org: &str, now_ms: i64, ids: &Ids, events: impl Iterator<Item = Event>) -> Result<Statement> {
-    let mut statement = Statement::new(INSERT);
+fn insert(
+    connection: &Connection,
+    org: &str,
+    now_ms: i64,
+    ids: &Ids,
+    events: impl Iterator<Item = Event>,
+) -> Result<Statement> {
+    let (mut statement, condition) = (connection.statement(INSERT), connection.condition());
     let (org, at) = (statement.text(org.to_owned()), statement.number(now_ms));
     let mut of_streams: HashMap<String, usize> = HashMap::new();
     for (before, event) in events.enumerate() {
-        let (position, comma) = (before + 1, if before == 0 { "" } else { ", " });
+        let (position, and) = (before + 1, if before == 0 { "" } else { " UNION ALL " });
         let of_stream = of_streams.entry(event.stream.clone()).or_default();
         *of_stream += 1;
         let id = event.id.unwrap_or_else(|| ids.uuid(now_ms).to_string());
@@ -68,11 +74,11 @@ fn insert(org: &str, now_ms: i64, ids: &Ids, events: impl Iterator<Item = Event>
         let causation = statement.text(event.causation);
         let data = statement.text(event.data.to_string());
         statement.push(&format!(
-            "{comma}(${org}, ${at}, \
+            "{and}SELECT ${org}, ${at}, \
              (SELECT COALESCE(MAX(position), 0) + {position} FROM events WHERE org = ${org}), \
              (SELECT COALESCE(MAX(stream_position), 0) + {of_stream} FROM events WHERE org = ${org} AND stream = ${stream}), \
              ${id}, ${book}, ${playbook}, ${stream}, ${kind}, ${actor}, ${correlation}, ${causation}, ${data}, \
-             ${actor_id}, ${target_name}, ${origin})"
+             ${actor_id}, ${target_name}, ${origin}{condition}"
         ));
     }
     Ok(statement)

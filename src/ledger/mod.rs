@@ -26,7 +26,7 @@ pub use read::{Filter, Order, Page, Row};
 use crate::clock::SharedClock;
 use crate::error::Result;
 use crate::ids::Ids;
-use crate::store::{Connection, Store};
+use crate::store::{Connection, Decision, Store};
 
 /// Which reader an event is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,17 +166,50 @@ pub struct Changed<T> {
     pub value: T,
     /// For the ledger.
     pub events: Vec<Event>,
+    /// Where the end of the commit decides whether any of it happened; with what is told where not.
+    pub decided: Option<(Decision, Result<T>)>,
 }
 
 impl<T> Changed<T> {
     /// Nothing happened; `value` is as it stands.
     pub fn nothing(value: T) -> Self {
-        Self { value, events: Vec::new() }
+        Self::of(value, [])
     }
 
     /// One thing happened.
     pub fn by(value: T, event: Event) -> Self {
-        Self { value, events: vec![event] }
+        Self::of(value, [event])
+    }
+
+    /// These things happened, in this order; none may be among them.
+    pub fn of(value: T, events: impl IntoIterator<Item = Event>) -> Self {
+        Self { value, events: events.into_iter().collect(), decided: None }
+    }
+
+    /// One thing happens where the statement of `decision` changes a row; else nothing does, and `otherwise` is told.
+    pub fn decided(decision: Decision, value: T, event: Event, otherwise: Result<T>) -> Self {
+        Self { value, events: vec![event], decided: Some((decision, otherwise)) }
+    }
+}
+
+/// What a commit holds for whoever asked for it.
+struct Committed<T> {
+    value: T,
+    decided: Option<(Decision, Result<T>)>,
+    lines: Vec<audit_log::Line>,
+    /// Readings that end with the commit, once this is dropped.
+    _outdated: kept::Outdated,
+}
+
+impl<T> Committed<T> {
+    fn told(self) -> Result<T> {
+        match self.decided {
+            Some((decision, otherwise)) if !decision.stands() => otherwise,
+            _ => {
+                self.lines.iter().for_each(audit_log::Line::write);
+                Ok(self.value)
+            }
+        }
     }
 }
 
@@ -214,28 +247,24 @@ impl Ledger {
     pub async fn commit<T: Send + 'static>(&self, org: &str, work: Work<T>) -> Result<T> {
         let (org_name, clock, ids) = (Arc::<str>::from(org), self.clock.clone(), self.ids.clone());
         let (kept, audit_log) = (self.kept.clone(), self.audit_log);
-        let write: crate::store::Work<(T, kept::Outdated, Vec<audit_log::Line>)> = Box::new(move |connection| {
+        let write: crate::store::Work<Committed<T>> = Box::new(move |connection| {
             Box::pin(async move {
-                let Changed { value, mut events } = work(connection).await?;
+                let Changed { value, mut events, decided } = work(connection).await?;
                 let now = clock.now_ms();
                 let lines = if audit_log { audit_log::lines(&org_name, &mut events, &ids, now) } else { Vec::new() };
-                let outdated = kept.outdated_by(&org_name, &events);
+                let _outdated = kept.outdated_by(&org_name, &events);
                 if !events.is_empty() {
                     append::append(connection, &org_name, now, &ids, events).await?;
                 }
-                Ok((value, outdated, lines))
+                Ok(Committed { value, decided, lines, _outdated })
             })
         });
         if !audit_log {
-            return Ok(self.store.write(org, write).await?.0);
+            return self.store.write(org, write).await?.told();
         }
         // What was begun is finished also for a caller that left, and so is its line.
         let (store, org) = (self.store.clone(), org.to_owned());
-        let written = tokio::spawn(async move {
-            let (value, _, lines) = store.write(&org, write).await?;
-            lines.iter().for_each(audit_log::Line::write);
-            Ok(value)
-        });
+        let written = tokio::spawn(async move { store.write(&org, write).await?.told() });
         written.await.map_err(crate::error::Problem::internal)?
     }
 

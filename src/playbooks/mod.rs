@@ -136,7 +136,8 @@ pub fn retired() -> Problem {
     )
 }
 
-/// What [`check_active`] asks, as a condition of a statement whose parameters `$org` and `$playbook` name the playbook.
+/// That a playbook is there and not retired, as a condition of a statement whose parameters `$org` and `$playbook` name
+/// it: what was seen before its transaction began may have changed since.
 macro_rules! is_active {
     ($org:literal, $playbook:literal) => {
         concat!(
@@ -149,15 +150,6 @@ macro_rules! is_active {
     };
 }
 pub(crate) use is_active;
-
-/// Refuses a write in a playbook that is not there or is retired, as the transaction of `connection` sees it: what was
-/// seen before it began may have changed since.
-///
-/// # Errors
-/// [`unknown`] and [`retired`].
-pub async fn check_active(connection: &mut Connection, org: &str, id: &str) -> Result<()> {
-    active(connection, org, id).await.map(|_| ())
-}
 
 async fn active(connection: &mut Connection, org: &str, id: &str) -> Result<Stored> {
     let row = stored(connection, org, id).await?;

@@ -1,24 +1,27 @@
 //! The connection of a write in progress, and what travels on it together.
 //!
 //! Each statement is a way to the database and back: to SQLite's thread, or over the network to PostgreSQL. So on SQLite a
-//! transaction begins with the first statement of its work, and on both the last [`Statement`], whose outcome nobody looks
-//! at, goes along with the end where that can be.
+//! transaction begins with the first statement of its work, and a [`Statement`] whose rows nobody looks at is left to the
+//! end and goes along with it. A write may also be decided there: the rest counts only where its first statement changed a
+//! row, so that on SQLite the whole transaction is one way.
 
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgArguments;
 use sqlx::sqlite::{SqliteArguments, SqliteQueryResult, SqliteRow, SqliteStatement, SqliteTypeInfo};
-use sqlx::{
-    Arguments, AssertSqlSafe, Describe, Either, Encode, Execute, Executor, Postgres, SqlStr, Sqlite, SqliteConnection,
-    Type,
-};
+use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, Postgres, SqlStr, Sqlite, SqliteConnection};
+
+use super::statement::{Decision, Statement, arguments};
 
 /// The connection of a write in progress.
 pub struct Connection {
     /// Whose it is; for [`crate::on_connection!`].
     pub on: On,
-    last: Option<Statement>,
+    /// Statements for the end, in their order.
+    left: Vec<Statement>,
+    /// Of the first of them, where it decides about the others.
+    decision: Option<Decision>,
 }
 
 /// The databases there are.
@@ -31,120 +34,94 @@ pub enum On {
 
 impl Connection {
     pub(super) fn sqlite(connection: PoolConnection<Sqlite>) -> Self {
-        Self { on: On::Sqlite(SqliteWrite { connection, begun: Begun::Yes }), last: None }
+        Self::on(On::Sqlite(SqliteWrite { connection, begun: Begun::Yes }))
     }
 
     pub(super) fn postgres(connection: PoolConnection<Postgres>) -> Self {
-        Self { on: On::Postgres(connection), last: None }
+        Self::on(On::Postgres(connection))
     }
 
-    /// Leaves `statement` to the end of the write; one that was left there before is made now.
+    fn on(on: On) -> Self {
+        Self { on, left: Vec::new(), decision: None }
+    }
+
+    /// A statement that begins with these words, to be left to the end next.
+    pub(crate) fn statement(&self, words: &'static str) -> Statement {
+        let together = matches!(self.on, On::Sqlite(_)) && self.decision.is_some();
+        let before = if together { self.left.iter().map(Statement::values).sum() } else { 0 };
+        Statement::new(words, before)
+    }
+
+    /// The condition each row of a statement has that is left after one that decides. Only SQLite needs it told.
+    pub(crate) fn condition(&self) -> &'static str {
+        match (&self.on, &self.decision) {
+            (On::Sqlite(_), Some(_)) => " WHERE changes() > 0",
+            _ => "",
+        }
+    }
+
+    /// Leaves `statement` to the end of the write. One that was left there before is made now, unless it decides.
     ///
     /// # Errors
     /// That of the earlier statement. One of this statement undoes the write and is told to whoever asked for it.
     pub(crate) async fn leave_to_end(&mut self, statement: Statement) -> Result<(), sqlx::Error> {
-        let earlier = self.last.replace(statement);
-        self.make(earlier, "").await
+        if self.decision.is_none() {
+            self.make_left("").await?;
+        }
+        self.left.push(statement);
+        Ok(())
     }
 
-    /// Makes the statement left to the end, if there is one.
+    /// Leaves `statement` to the end of the write and makes it decide: what is left after it is made only where it changes
+    /// a row. What the work changed before stands in either case; after it, it may change things by
+    /// [`Self::leave_to_end`] alone.
+    ///
+    /// # Errors
+    /// As [`Self::leave_to_end`].
+    pub(crate) async fn leave_to_decide(&mut self, statement: Statement) -> Result<Decision, sqlx::Error> {
+        self.leave_to_end(statement).await?;
+        Ok(self.decision.insert(Decision::default()).clone())
+    }
+
+    /// Makes what was left to the end.
     pub(super) async fn make_last(&mut self) -> Result<(), sqlx::Error> {
-        let last = self.last.take();
-        self.make(last, "").await
+        self.make_left("").await
     }
 
-    /// Makes the statement left to the end, and then `words`, which are whole statements.
+    /// Makes what was left to the end, and then `words`, which are whole statements.
     pub(super) async fn end(&mut self, words: &'static str) -> Result<(), sqlx::Error> {
-        let last = self.last.take();
-        self.make(last, words).await
+        self.make_left(words).await
     }
 
-    /// Forgets the statement left to the end, because its work failed.
-    pub(super) fn forget_last(&mut self) {
-        self.last = None;
+    /// Forgets what was left to the end, because its work failed.
+    pub(super) fn forget_left(&mut self) {
+        self.left.clear();
+        self.decision = None;
     }
 
-    async fn make(&mut self, statement: Option<Statement>, words: &'static str) -> Result<(), sqlx::Error> {
+    async fn make_left(&mut self, words: &'static str) -> Result<(), sqlx::Error> {
+        let (left, decision) = (std::mem::take(&mut self.left), self.decision.take());
         match &mut self.on {
-            On::Sqlite(write) => {
-                let statement = statement.unwrap_or_default();
-                if statement.sql.is_empty() && (words.is_empty() || write.is_untouched()) {
-                    return Ok(());
-                }
-                let arguments = statement.arguments::<SqliteArguments>()?;
-                let sql = match (statement.sql.as_str(), words) {
-                    ("", words) => words.to_owned(),
-                    (sql, "") => sql.to_owned(),
-                    (sql, words) => format!("{sql}; {words}"),
-                };
-                sqlx::query_with(AssertSqlSafe(sql), arguments).execute(write).await?;
-            }
+            On::Sqlite(write) => write.make(&left, decision, words).await,
             On::Postgres(connection) => {
                 // Values and several statements do not go together there.
-                if let Some(statement) = statement {
-                    let arguments = statement.arguments::<PgArguments>()?;
-                    sqlx::query_with(AssertSqlSafe(statement.sql), arguments).execute(&mut **connection).await?;
+                for (at, statement) in left.iter().enumerate() {
+                    let values = arguments::<PgArguments>([statement])?;
+                    let sql = AssertSqlSafe(statement.sql().to_owned());
+                    let done = sqlx::query_with(sql, values).execute(&mut **connection).await?;
+                    if let (0, Some(decision)) = (at, &decision) {
+                        decision.is(done.rows_affected() > 0);
+                        if !decision.stands() {
+                            break;
+                        }
+                    }
                 }
                 if !words.is_empty() {
                     sqlx::raw_sql(words).execute(&mut **connection).await?;
                 }
+                Ok(())
             }
         }
-        Ok(())
-    }
-}
-
-/// A statement put together at run time, of our own words and bound values.
-#[derive(Debug, Default)]
-pub struct Statement {
-    sql: String,
-    values: Vec<Value>,
-}
-
-#[derive(Debug)]
-enum Value {
-    Text(Option<String>),
-    Number(i64),
-}
-
-impl Statement {
-    /// One that begins with these words.
-    pub fn new(words: &'static str) -> Self {
-        Self { sql: words.to_owned(), values: Vec::new() }
-    }
-
-    /// Adds words; what others say is never among them.
-    pub fn push(&mut self, words: &str) {
-        self.sql.push_str(words);
-    }
-
-    /// Binds a text; gives the number of its parameter.
-    pub fn text(&mut self, value: impl Into<Option<String>>) -> usize {
-        self.values.push(Value::Text(value.into()));
-        self.values.len()
-    }
-
-    /// Binds a number; gives the number of its parameter.
-    pub fn number(&mut self, value: i64) -> usize {
-        self.values.push(Value::Number(value));
-        self.values.len()
-    }
-
-    fn arguments<A>(&self) -> Result<A, sqlx::Error>
-    where
-        A: Arguments + Default,
-        Option<String>: for<'q> Encode<'q, A::Database> + Type<A::Database>,
-        i64: for<'q> Encode<'q, A::Database> + Type<A::Database>,
-    {
-        let mut arguments = A::default();
-        for value in &self.values {
-            match value {
-                Value::Text(text) => arguments.add(text.clone()),
-                Value::Number(number) => arguments.add(*number),
-            }
-            .map_err(sqlx::Error::Encode)?;
-        }
-        Ok(arguments)
     }
 }
 
@@ -168,6 +145,29 @@ impl SqliteWrite {
     /// Begins with `words` when there is a first statement.
     pub(super) fn begin_with(&mut self, words: &'static str) {
         self.begun = Begun::NotYet(words);
+    }
+
+    /// Makes statements and then `words` in one way; says of the first statement whether it changed a row.
+    async fn make(
+        &mut self,
+        statements: &[Statement],
+        decision: Option<Decision>,
+        words: &'static str,
+    ) -> Result<(), sqlx::Error> {
+        if statements.is_empty() && (words.is_empty() || self.is_untouched()) {
+            return Ok(());
+        }
+        let values = arguments::<SqliteArguments>(statements)?;
+        let parts: Vec<&str> =
+            statements.iter().map(Statement::sql).chain((!words.is_empty()).then_some(words)).collect();
+        let mut made = self.fetch_many(sqlx::query_with(AssertSqlSafe(parts.join("; ")), values));
+        let mut decision = decision;
+        while let Some(found) = made.try_next().await? {
+            if let (Either::Left(done), Some(decision)) = (found, decision.take()) {
+                decision.is(done.rows_affected() > 0);
+            }
+        }
+        Ok(())
     }
 
     /// Whether nothing ran since the beginning, so that there is nothing to end.

@@ -8,6 +8,7 @@ mod connection;
 mod lock;
 mod migrations;
 pub mod page;
+mod statement;
 mod transaction;
 mod wake;
 mod writer;
@@ -19,8 +20,9 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
 
-pub use connection::{Connection, On, Statement};
+pub use connection::{Connection, On};
 pub use lock::Lock;
+pub use statement::{Decision, Statement};
 pub(crate) use transaction::lock;
 pub use wake::Wake;
 pub use writer::Work;

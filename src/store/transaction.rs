@@ -119,7 +119,7 @@ async fn work(
         left -= 1;
         let (keep, finish) = (job.run)(connection).await;
         if !keep {
-            connection.forget_last();
+            connection.forget_left();
         }
         if matches!(&connection.on, On::Sqlite(write) if write.has_failed()) {
             return Err(not_begun());

@@ -87,12 +87,14 @@ impl HomePage<'_> {
 
     /// What connects Claude Code, for a terminal.
     fn command(&self) -> String {
-        let credential = match self.view.access {
-            Access::Keys => " --header \"Authorization: Bearer YOUR_KEY\"",
-            Access::Local { .. } | Access::SignIn { .. } | Access::SignedIn | Access::Closed => "",
-        };
-        format!("claude mcp add --transport http playmaker {}{credential}", self.endpoint())
+        command(&self.view.address, matches!(self.view.access, Access::Keys))
     }
+}
+
+/// What connects Claude Code to the server at `address`, for a terminal.
+pub(super) fn command(address: &Text, with_key: bool) -> String {
+    let credential = if with_key { " --header \"Authorization: Bearer YOUR_KEY\"" } else { "" };
+    format!("claude mcp add --transport http playmaker {address}/mcp{credential}")
 }
 
 /// The first page.

@@ -7,6 +7,7 @@
 pub mod approval;
 pub mod assets;
 pub mod consent;
+pub mod docs;
 pub mod error_page;
 pub mod form;
 pub mod frame;

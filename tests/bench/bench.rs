@@ -4,7 +4,8 @@
 //! that whatever else the machine does meets all of them alike; a figure is the median of its turns.
 #![expect(clippy::print_stdout, reason = "the tables are what it is for")]
 
-mod keys;
+mod callers;
+mod crowd;
 mod load;
 mod peers;
 mod scene;
@@ -31,7 +32,7 @@ enum Command {
     /// Measures.
     Run(Run),
     /// Measures the check of a caller alone.
-    Keys {
+    Callers {
         /// The URL of a PostgreSQL database to fill.
         #[arg(long)]
         postgres: Option<String>,
@@ -66,7 +67,7 @@ async fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Peer { name, answer, key } => peers::serve(&name, &answer, &key).await,
         Command::Run(run) => measure(&run).await,
-        Command::Keys { postgres } => check_of_a_caller(postgres.as_deref()).await,
+        Command::Callers { postgres } => check_of_a_caller(postgres.as_deref()).await,
     }
 }
 
@@ -92,11 +93,12 @@ async fn measure(run: &Run) -> Result<()> {
 
 async fn check_of_a_caller(postgres: Option<&str>) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let mut checked = keys::checks("SQLite", &format!("sqlite:{}", folder.path().join("keys.db").display())).await?;
+    let mut checked =
+        callers::checks("SQLite", &format!("sqlite:{}", folder.path().join("callers.db").display())).await?;
     if let Some(url) = postgres {
-        checked.extend(keys::checks("PostgreSQL", url).await?);
+        checked.extend(callers::checks("PostgreSQL", url).await?);
     }
-    tables::keys(&checked);
+    tables::callers(&checked);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::io::Result;
 use std::path::Path;
 
 use crate::Starts;
-use crate::keys::Checked;
+use crate::callers::Checked;
 use crate::load::Measured;
 
 type Figures<'a> = [(&'a str, Measured)];
@@ -66,12 +66,15 @@ pub fn starts(found: &Starts) {
     println!("| Memory, after the load | {:.0} MiB |", found.loaded_mib);
 }
 
-/// The check of a caller with a key of the database.
-pub fn keys(checked: &[Checked]) {
-    println!("\nCheck of a caller with a key of the database:\n");
-    println!("| Database | Keys of the org | p50 µs, row of a moment ago | p50 µs, row read |");
-    println!("| --- | ---: | ---: | ---: |");
-    for Checked { name, keys, recent_us, read_us } in checked {
-        println!("| {name} | {keys} | {recent_us:.1} | {read_us:.0} |");
+/// The check of a caller.
+pub fn callers(checked: &[Checked]) {
+    println!("\nCheck of a caller, p50 µs with the rows read a moment ago, and with rows read for it:\n");
+    println!("| Database | Keys, people of the org | Key | rows read | Token | rows read |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    for Checked { name, keys, people, key, token } in checked {
+        println!(
+            "| {name} | {keys}, {people} | {:.1} | {:.0} | {:.1} | {:.0} |",
+            key.recent_us, key.read_us, token.recent_us, token.read_us
+        );
     }
 }

@@ -180,7 +180,8 @@ macro_rules! select {
     };
 }
 
-const BY_DIGEST: &str = select!("digest = $1 OR previous_digest = $1");
+// Two look-ups: for one with OR, PostgreSQL reads a table whole that was small when it planned.
+const BY_DIGEST: &str = concat!(select!("digest = $1"), " UNION ALL ", select!("previous_digest = $1"));
 const ONE: &str = select!("org = $1 AND id = $2");
 const NEWEST: &str = select!("org = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4");
 const NEWEST_OF_PERSON: &str =

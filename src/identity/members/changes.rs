@@ -98,7 +98,7 @@ impl Identity {
                 let mut events = vec![event(connection, &person_id, kind, actor.clone(), facts).await?];
                 let ended = super::ended::on_membership_ended(connection, &org_name, &person_id, now, &actor);
                 events.extend(ended.await?);
-                Ok(Changed { value: membership, events })
+                Ok(Changed::of(membership, events))
             })
         });
         let membership = self.ledger.commit(org, work).await?;

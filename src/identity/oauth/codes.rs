@@ -132,7 +132,7 @@ impl AuthorizationServer {
                         };
                         let taken = Taken { grant, token };
                         // That a person allowed it is told already; that the client fetched its tokens adds nothing.
-                        Ok(Changed { value: Outcome::Taken(Box::new(taken)), events })
+                        Ok(Changed::of(Outcome::Taken(Box::new(taken)), events))
                     })
                 }),
             )
@@ -156,7 +156,7 @@ async fn replayed(connection: &mut Connection, row: &Row, now: i64, until: i64) 
     };
     let actor = actor_of(&row.person, "");
     let event = grants::revoke(connection, &grant, &actor, Because::CodeReused, now, until).await?;
-    Ok(Changed { value: Outcome::Replayed(id), events: event.into_iter().collect() })
+    Ok(Changed::of(Outcome::Replayed(id), event))
 }
 
 impl Row {

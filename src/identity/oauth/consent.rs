@@ -180,7 +180,7 @@ impl AuthorizationServer {
                         if remember {
                             keep(connection, &waiting.asked, &allowed, now).await?;
                         }
-                        Ok(Changed { value: true, events: event.into_iter().collect() })
+                        Ok(Changed::of(true, event))
                     })
                 }),
             )
@@ -207,7 +207,7 @@ impl AuthorizationServer {
                 Box::new(move |connection| {
                     Box::pin(async move {
                         let open = requests::finish(connection, &id, now).await?;
-                        Ok(Changed { value: open, events: open.then_some(event).into_iter().collect() })
+                        Ok(Changed::of(open, open.then_some(event)))
                     })
                 }),
             )

@@ -130,7 +130,7 @@ impl AuthorizationServer {
                                 let because = Because::RefreshReused;
                                 let event = grants::revoke(connection, &grant, &actor, because, now, until).await?;
                                 let value = Ok(Refreshed::Reused { grant: grant.id });
-                                return Ok(Changed { value, events: event.into_iter().collect() });
+                                return Ok(Changed::of(value, event));
                             }
                         };
                         grants::used(connection, &grant, now).await?;

@@ -242,7 +242,7 @@ impl AuthorizationServer {
                         for grant in &grants {
                             events.extend(revoke(connection, grant, &actor, because, now, until).await?);
                         }
-                        Ok(Changed { value: events.len() as u64, events })
+                        Ok(Changed::of(events.len() as u64, events))
                     })
                 }),
             )

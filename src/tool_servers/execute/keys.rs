@@ -8,7 +8,7 @@ use crate::digest::sha256_hex;
 use crate::error::{Problem, Result};
 use crate::ledger::{Changed, Ledger};
 use crate::playbooks;
-use crate::store::Connection;
+use crate::store::{Connection, Statement};
 use crate::{on_connection, on_pool};
 
 /// How long a key is kept.
@@ -121,11 +121,9 @@ pub(super) async fn begin(ledger: &Ledger, started: &Started, now_ms: i64) -> Re
                     if let Some(answer) = row.claim(connection, now_ms).await? {
                         return Ok(Changed::nothing(Begun::Before(answer)));
                     }
-                    if !row.insert(connection, now_ms).await? {
-                        playbooks::check_active(connection, &row.call.org, &row.call.playbook).await?;
-                        return Err(Problem::internal("the row of a call was not made"));
-                    }
-                    Ok(Changed::by(Begun::Now, event))
+                    let statement = row.insert(connection.statement(INSERT), now_ms);
+                    let decision = connection.leave_to_decide(statement).await?;
+                    Ok(Changed::decided(decision, Begun::Now, event, Err(playbooks::retired())))
                 })
             }),
         )
@@ -152,31 +150,30 @@ impl Row {
         if let Meaning::Answered(answer) = earlier.meaning(request, now_ms)? {
             return Ok(Some(answer));
         }
-        // The row itself stays: a start without an end is still to be closed.
+        // The row itself stays: a start without an end is still to be closed. That its key is free is true also where
+        // the call then does not begin.
         on_connection!(connection, c => sqlx::query(FREE)
             .bind(&call.org).bind(&earlier.call_id).execute(c).await.map(|_| ()))?;
         Ok(None)
     }
 
-    /// Whether the playbook is active, so that the row was made.
-    async fn insert(&self, connection: &mut Connection, now_ms: i64) -> Result<bool> {
-        let call = &self.call;
-        let (key, request) = self.digests.clone().unzip();
-        on_connection!(connection, c => sqlx::query(INSERT)
-            .bind(&call.org)
-            .bind(&self.call_id)
-            .bind(&call.playbook)
-            .bind(&call.server)
-            .bind(&call.tool)
-            .bind(&self.actor)
-            .bind(&call.actor.id)
-            .bind(self.read_only)
-            .bind(&self.event_id)
-            .bind(now_ms)
-            .bind(now_ms + LEASE_MS)
-            .bind(key)
-            .bind(request)
-            .execute(c).await.map(|done| done.rows_affected() == 1))
-        .map_err(Problem::from)
+    /// Makes the row where the playbook is active.
+    fn insert(self, mut statement: Statement, now_ms: i64) -> Statement {
+        let (key, request) = self.digests.unzip();
+        let call = self.call;
+        statement.text(call.org);
+        statement.text(self.call_id);
+        statement.text(call.playbook);
+        statement.text(call.server);
+        statement.text(call.tool);
+        statement.text(self.actor);
+        statement.text(call.actor.id);
+        statement.truth(self.read_only);
+        statement.text(self.event_id);
+        statement.number(now_ms);
+        statement.number(now_ms + LEASE_MS);
+        statement.text(key);
+        statement.text(request);
+        statement
     }
 }

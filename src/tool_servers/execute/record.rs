@@ -4,10 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Answer, Started};
 use crate::digest::sha256_hex;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::ledger::{Actor, Changed, Event, Ledger};
-use crate::on_connection;
-use crate::store::Connection;
 
 const ENDED: &str = "UPDATE tool_calls SET ended_at = $3, answer = $4 \
      WHERE org = $1 AND call_id = $2 AND ended_at IS NULL";
@@ -87,28 +85,17 @@ pub(super) async fn end(ledger: &Ledger, started: &Started, ended: Ended, now_ms
             &started.call.org,
             Box::new(move |connection| {
                 Box::pin(async move {
-                    let rows = if keeps_row {
-                        keep(connection, &org, &call_id, now_ms, kept.as_deref()).await?
-                    } else {
-                        forget(connection, &org, &call_id).await?
-                    };
-                    Ok(if rows == 1 { Changed::by(true, event) } else { Changed::nothing(false) })
+                    let mut statement = connection.statement(if keeps_row { ENDED } else { FORGOTTEN });
+                    statement.text(org);
+                    statement.text(call_id);
+                    if keeps_row {
+                        statement.number(now_ms);
+                        statement.text(kept);
+                    }
+                    let decision = connection.leave_to_decide(statement).await?;
+                    Ok(Changed::decided(decision, true, event, Ok(false)))
                 })
             }),
         )
         .await
-}
-
-async fn keep(connection: &mut Connection, org: &str, call_id: &str, now_ms: i64, answer: Option<&str>) -> Result<u64> {
-    on_connection!(connection, c => sqlx::query(ENDED)
-        .bind(org).bind(call_id).bind(now_ms).bind(answer)
-        .execute(c).await.map(|done| done.rows_affected()))
-    .map_err(Problem::from)
-}
-
-async fn forget(connection: &mut Connection, org: &str, call_id: &str) -> Result<u64> {
-    on_connection!(connection, c => sqlx::query(FORGOTTEN)
-        .bind(org).bind(call_id)
-        .execute(c).await.map(|done| done.rows_affected()))
-    .map_err(Problem::from)
 }

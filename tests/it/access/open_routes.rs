@@ -16,6 +16,8 @@ async fn the_open_routes_answer_anybody() {
         server.anyone().with("authorization", "Bearer nothing").get(path).await.done(200);
     }
     server.anyone().get("/openapi.json").await.done(200);
+    let docs = server.anyone().get("/docs").await;
+    assert!(docs.status == 200 && docs.text.contains("/mcp"), "{}", docs.text);
 }
 
 #[tokio::test]

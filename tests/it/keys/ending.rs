@@ -105,7 +105,7 @@ async fn who_leaves_an_org_leaves_no_key_behind() {
         Box::pin(async move {
             let events =
                 revoke_of_person(connection, "north", &person, now, &Actor::system(), "member_removed").await?;
-            Ok(Changed { value: (), events })
+            Ok(Changed::of((), events))
         })
     });
     house.app().ledger.commit("north", work).await.unwrap();

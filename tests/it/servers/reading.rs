@@ -26,7 +26,7 @@ async fn write(ledger: &Ledger, org: &str, writer: usize, number: usize) {
                 if fails {
                     Err(playmaker::error::Problem::not_found("not this time"))
                 } else {
-                    Ok(Changed { value: (), events })
+                    Ok(Changed::of((), events))
                 }
             })
         }),
@@ -103,7 +103,7 @@ async fn the_events_of_one_commit_are_dense_in_their_order_however_many_they_are
             Event::audit(format!("streams/{}", number % 2), "written", Actor::system(), json!({ "number": number }))
         });
         let events: Vec<Event> = events.collect();
-        let work = ledger.commit("busy", Box::new(move |_| Box::pin(async move { Ok(Changed { value: (), events }) })));
+        let work = ledger.commit("busy", Box::new(move |_| Box::pin(async move { Ok(Changed::of((), events)) })));
         work.await.unwrap();
     }
     let rows = ledger.after("busy", 0, 2_000).await.unwrap();
