@@ -17,7 +17,8 @@ use crate::support::services::project;
 /// Pages of somebody who signed in, an owner of the org `acme`.
 const OF_A_MEMBER: &[&str] = &["/", "/sign-in", "/settings/profile", "/settings/security", "/settings/sessions"];
 /// Pages of whoever has not.
-const OF_ANYBODY: &[&str] = &["/", "/sign-in", "/sign-up", "/forgot", "/reset", "/oauth/authorize?client_id=nobody"];
+const OF_ANYBODY: &[&str] =
+    &["/", "/docs", "/sign-in", "/sign-up", "/forgot", "/reset", "/oauth/authorize?client_id=nobody"];
 
 /// Looks at the page that is open, in every size and scheme; each fault as a line.
 pub async fn faults(browser: &Browser, name: &str) -> Vec<String> {
