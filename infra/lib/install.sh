@@ -6,6 +6,7 @@ missing_packages() {
   command -v chromium >/dev/null || printf '%s\n' chromium fonts-liberation
   command -v chromedriver >/dev/null || echo chromium-driver
   command -v npm >/dev/null || echo npm
+  [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || echo nginx-light
   command -v python3 >/dev/null || echo python3
   python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
 }

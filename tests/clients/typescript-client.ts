@@ -34,7 +34,7 @@ async function throughProgram(step: Connect): Promise<unknown> {
     let words = '';
     transport.stderr!.on('data', (chunk) => {
       words += chunk;
-      const address = words.match(/https?:\/\/\S+\/authorize\?\S+(?=\s)/);
+      const address = words.match(/https?:\/\/\S+\/auth(?:orize)?\?\S+(?=\s)/);
       if (address) resolve(address[0]);
     });
   });

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = process.argv[2];
-const judged = ['product', 'fixture'];
+const judged = ['product', 'fixture', 'authorization'];
 const faults = [];
 
 /** Whether a scenario passes whole, by "revision scenario". */

@@ -6,6 +6,7 @@
 mod access;
 mod architecture;
 mod audit;
+mod axe;
 mod commands;
 mod connections;
 mod contract;
@@ -18,6 +19,7 @@ mod members;
 mod oauth;
 mod pages;
 mod playbooks;
+mod rotation;
 mod servers;
 mod sign_in;
 mod story;

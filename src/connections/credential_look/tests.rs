@@ -16,7 +16,7 @@ fn everywhere(text: &str, expected: bool) {
 /// Sixteen token characters of too little entropy for any other rule.
 const AFTER: &str = "aaaabbbbaaaabbbb";
 
-/// One test a prefix, so that a lost one has a name.
+/// Security case 31. One test a prefix, so that a lost one has a name.
 macro_rules! prefixes {
     ($($name:ident: $prefix:literal,)*) => {
         $(#[test]

@@ -6,6 +6,7 @@ mod crowded;
 mod framing;
 mod limits;
 mod open_routes;
+mod proxied;
 mod resources;
 mod ways;
 

@@ -118,6 +118,7 @@ fn misfits(url: &str) -> Vec<(Value, Vec<&'static str>)> {
     ]
 }
 
+/// Security case 31, and 61 for what a variable may be.
 #[tokio::test]
 async fn what_does_not_fit_is_refused_at_its_place_alike_over_both_protocols_and_leaves_nothing() {
     let server = TestApp::local().await;

@@ -2,6 +2,8 @@
 
 mod adding;
 mod audit;
+mod guarded;
+mod leaks;
 mod links;
 mod secrecy;
 

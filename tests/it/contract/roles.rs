@@ -17,7 +17,7 @@ use crate::support::people;
 
 /// What the sheets ask of whoever does an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Needed {
+pub(super) enum Needed {
     /// Nothing but a good credential.
     Caller,
     /// One of these.
@@ -33,7 +33,7 @@ enum Needed {
 use Needed::{OfPerson, One, Page, SignedIn as Signed};
 
 /// Each operation of the server, from its sheet.
-const NEEDED: [(&str, Needed); 43] = [
+pub(super) const NEEDED: [(&str, Needed); 43] = [
     ("create_playbook", One(&["org:write"])),
     ("list_playbooks", One(&["org:read", "playbook:read"])),
     ("get_playbook", One(&["org:read"])),
@@ -90,7 +90,7 @@ const RIGHTS: [(Role, &[&str]); 4] = [
 
 /// A kind of caller.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     /// The developer in local mode.
     Local,
     /// A key that holds these.
@@ -99,7 +99,7 @@ enum Kind {
     Person(Role, Option<&'static [&'static str]>),
 }
 
-const EVERYBODY: [Kind; 12] = [
+pub(super) const EVERYBODY: [Kind; 12] = [
     Kind::Local,
     Kind::Key(&FULL),
     Kind::Key(&READER),
@@ -128,7 +128,7 @@ fn closed(words: &[&'static str]) -> BTreeSet<&'static str> {
 
 impl Kind {
     /// What it may do, by the sheets.
-    fn rights(self) -> BTreeSet<&'static str> {
+    pub(super) fn rights(self) -> BTreeSet<&'static str> {
         match self {
             Self::Local => closed(&["org:write", "playbook:write"]),
             Self::Key(key) => closed(key.permissions),
@@ -143,7 +143,7 @@ impl Kind {
     }
 
     /// Whether it may, by the sheets.
-    fn may(self, needed: Needed) -> bool {
+    pub(super) fn may(self, needed: Needed) -> bool {
         let is_person = !matches!(self, Self::Key(_));
         match needed {
             Needed::Caller => true,
@@ -194,22 +194,25 @@ impl Kind {
     }
 }
 
-fn needed(entry: &Entry) -> Needed {
+pub(super) fn needed(entry: &Entry) -> Needed {
     let id = entry.declaration.id;
     NEEDED.iter().find(|(one, _)| *one == id).unwrap_or_else(|| panic!("{id} has no line in the table")).1
 }
 
+/// A walk asks more than anybody would.
+const UNHURRIED: (&str, &str) = ("RATE_CALLER", "1000000/1000000");
+
 /// The server of keys and people, and the one of the local developer, each with the playbook `support`.
-struct Servers {
-    north: TestApp,
-    local: TestApp,
+pub(super) struct Servers {
+    pub(super) north: TestApp,
+    pub(super) local: TestApp,
 }
 
 impl Servers {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         let keys: Vec<Value> = [FULL, READER, LIMITED, INSIDE].iter().map(|key| key.entry()).collect();
         let keys = json!(keys).to_string();
-        let north = TestApp::with(&[("PUBLIC_URL", "https://pm.example"), ("API_KEYS", &keys)]).await;
+        let north = TestApp::with(&[("PUBLIC_URL", "https://pm.example"), ("API_KEYS", &keys), UNHURRIED]).await;
         let local = TestApp::local().await;
         let body = json!({ "playbook": "support", "name": "Support" });
         north.holder(&FULL).post("/v1/orgs/north/playbooks", &body).await.done(201);
@@ -217,7 +220,7 @@ impl Servers {
         Self { north, local }
     }
 
-    fn of(&self, kind: Kind) -> &TestApp {
+    pub(super) fn of(&self, kind: Kind) -> &TestApp {
         if matches!(kind, Kind::Local) { &self.local } else { &self.north }
     }
 

@@ -82,7 +82,7 @@ async fn an_unknown_client_or_address_is_told_on_a_page_of_ours() {
     assert_eq!(resumed.status, 400, "nothing waits in this browser");
 }
 
-/// Security case 34.
+/// Security case 34. In the conformance suite: `auth/iss-supported`, `auth/iss-wrong-issuer`, `auth/iss-normalized`.
 #[tokio::test]
 async fn any_other_fault_goes_back_to_the_client() {
     let scene = Scene::new().await;

@@ -68,7 +68,7 @@ impl Web {
     }
 }
 
-/// Security case 43.
+/// Security case 43. What `auth/basic-cimd` of the conformance suite relies on.
 #[tokio::test]
 async fn a_document_is_asked_for_once_while_it_is_fresh() {
     let web = Web::new().await;

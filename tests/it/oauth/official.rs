@@ -8,11 +8,12 @@ use thirtyfour::prelude::*;
 
 use crate::support::app::TestApp;
 use crate::support::browser::{Browser, Scheme, Screen};
+use crate::support::eventually;
 use crate::support::signing_in::SignsIn;
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{PASSWORD, Visitor};
 
 /// Puts a session's cookie into a browser, as signing in there would.
-pub(super) async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
+pub async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
     browser.visit(&format!("{}/health", server.origin())).await;
     let (name, value) = visitor.cookie.split_once('=').unwrap();
     let mut cookie = Cookie::new(name, value);
@@ -20,8 +21,22 @@ pub(super) async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visi
     browser.driver().add_cookie(cookie).await.unwrap();
 }
 
+/// Signs in at our own page as a person does: the email first, then the password.
+pub async fn types_password(browser: &Browser, email: &str) {
+    let page = browser.driver();
+    for (field, value) in [("email", email), ("password", PASSWORD)] {
+        let found = eventually(field, async || {
+            let found = page.find(By::Css(format!("input[name={field}]:not([type=hidden])"))).await.ok()?;
+            found.is_displayed().await.ok()?.then_some(found)
+        });
+        found.await.send_keys(value).await.unwrap();
+        page.find(By::Css("main button.primary")).await.unwrap().click().await.unwrap();
+    }
+    eventually("the consent page", async || page.find(By::Css("button[value=allow]")).await.ok()).await;
+}
+
 /// Leaves only the scopes that are wanted, and allows.
-pub(super) async fn allow(browser: &Browser, unwanted: &[&str]) {
+pub async fn allow(browser: &Browser, unwanted: &[&str]) {
     let page = browser.driver();
     for scope in unwanted {
         page.find(By::Css(format!("input[value='{scope}']"))).await.unwrap().click().await.unwrap();
@@ -89,6 +104,27 @@ async fn each_endpoint_is_signed_in_to_by_itself() {
     assert!(peer.greeting()["instructions"].as_str().unwrap().contains("in the org north."));
     let tools = peer.tools().await.unwrap();
     assert!(!tools.iter().any(|tool| tool["name"] == "create_playbook"), "a viewer of north makes none");
+    peer.close().await.unwrap();
+    browser.close().await;
+}
+
+/// Nobody is signed in yet: the client's address leads to our own page, and from there to the question and back.
+#[tokio::test]
+async fn a_person_signs_in_on_the_way() {
+    let server = TestApp::signing_in().await;
+    server.with_password("Ada Lovelace", "ada@acme.test", "acme", Role::Member).await;
+    let browser = Browser::open(Screen::Phone, Scheme::Light).await;
+    let visiting = SignsIn::Python.begin(&format!("{}/mcp", server.origin())).await;
+    browser.visit(&visiting.address).await;
+    let address = browser.driver().current_url().await.unwrap();
+    assert_eq!((address.path(), address.query()), ("/sign-in", None), "nothing of the request stands in it");
+    types_password(&browser, "ada@acme.test").await;
+    allow(&browser, &["playbook:write"]).await;
+    let mut peer = visiting.signed_in().await.unwrap_or_else(|failure| panic!("{failure:?}"));
+    assert!(peer.greeting()["instructions"].as_str().unwrap().contains("Ada Lovelace"));
+    let tools = peer.tools().await.unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "create_playbook"), "{tools:?}");
+    assert!(!tools.iter().any(|tool| tool["name"] == "execute"), "{tools:?}");
     peer.close().await.unwrap();
     browser.close().await;
 }

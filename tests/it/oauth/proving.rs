@@ -34,7 +34,8 @@ fn basic(id: &str, secret: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret))))
 }
 
-/// Security case 49.
+/// Security case 49. In the conformance suite: `auth/token-endpoint-auth-basic`, `auth/token-endpoint-auth-post`,
+/// `auth/token-endpoint-auth-none`.
 #[tokio::test]
 async fn each_method_is_taken_from_clients_that_registered_it() {
     let scene = Scene::new().await;
@@ -81,6 +82,7 @@ async fn a_wrong_secret_and_two_ways_at_once_are_refused() {
     scene.exchange_with(&id, Some(&good), &[("client_id", &id)]).await.done(200);
 }
 
+/// In the conformance suite: `auth/pre-registration`.
 #[tokio::test]
 async fn a_configured_client_is_known_by_its_digest() {
     let secret = "s:cret+ü of the desk";

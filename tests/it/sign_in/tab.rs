@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use crate::support::app::TestApp;
 use crate::support::people::{Answer, Caller};
 
-/// The password everybody here has.
-pub const PASSWORD: &str = "a lantern in the north window";
+pub use crate::support::visitor::PASSWORD;
 
 /// One browser.
 pub struct Tab {

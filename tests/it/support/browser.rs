@@ -36,6 +36,16 @@ pub struct Browser {
 impl Browser {
     /// Opens an empty window.
     pub async fn open(screen: Screen, scheme: Scheme) -> Self {
+        Self::with(screen, scheme, &[]).await
+    }
+
+    /// Opens one that asks everything, loopback too, through a proxy.
+    pub async fn behind(screen: Screen, scheme: Scheme, proxy: &str) -> Self {
+        let flags = [format!("--proxy-server=http://{proxy}"), "--proxy-bypass-list=<-loopback>".to_owned()];
+        Self::with(screen, scheme, &flags).await
+    }
+
+    async fn with(screen: Screen, scheme: Scheme, flags: &[String]) -> Self {
         let address =
             setting("PLAYMAKER_TEST_WEBDRIVER").expect("run browser tests as: infra/test cargo nextest run …");
         let mut wanted = DesiredCapabilities::chrome();
@@ -53,6 +63,9 @@ impl Browser {
             // Containers give shared memory 64 MiB, too little for a large page.
             "--disable-dev-shm-usage",
         ] {
+            wanted.add_arg(flag).unwrap();
+        }
+        for flag in flags {
             wanted.add_arg(flag).unwrap();
         }
         wanted.set_browser_log_level(LoggingPrefsLogLevel::All).unwrap();

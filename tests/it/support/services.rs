@@ -27,7 +27,11 @@ pub struct Service {
 impl Service {
     /// Starts what `command` makes of a free port and waits until that port takes connections.
     pub async fn start(name: &str, command: impl FnOnce(u16) -> Command) -> Self {
-        let port = free_port();
+        Self::start_at(name, free_port(), command).await
+    }
+
+    /// The same on a port that the test has chosen.
+    pub async fn start_at(name: &str, port: u16, command: impl FnOnce(u16) -> Command) -> Self {
         let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{port}.log"));
         let output = File::create(&log).expect("the folder for temporary files can be written");
         let process = command(port)
@@ -122,6 +126,30 @@ pub async fn issuer(audiences: &str) -> Service {
     Service::start("issuer", |port| {
         let mut command = Command::new(node());
         command.arg(project("tests/clients/issuer.ts")).arg(audiences).env("PORT", port.to_string());
+        command
+    })
+    .await
+}
+
+/// nginx before a server, as an operator sets it up: it names itself to the server by another host than the client asked
+/// for, and adds the client's address to `X-Forwarded-For`. It listens on `port`, on every address of loopback.
+pub async fn proxy(port: u16, server: SocketAddr) -> Service {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = folder.path().display();
+    let settings = format!(
+        "daemon off; pid {place}/nginx.pid; error_log stderr; worker_processes 1; events {{ worker_connections 256; }}\n\
+         http {{ access_log off; client_body_temp_path {place}/body; proxy_temp_path {place}/proxy;\n\
+           fastcgi_temp_path {place}/1; uwsgi_temp_path {place}/2; scgi_temp_path {place}/3;\n\
+           server {{ listen 0.0.0.0:{port}; location / {{ proxy_pass http://{server}; proxy_http_version 1.1;\n\
+             proxy_set_header Connection ''; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\n\
+             proxy_set_header X-Forwarded-Host $host; proxy_set_header X-Forwarded-Proto $scheme; }} }} }}\n"
+    );
+    let file = folder.keep().join("nginx.conf");
+    std::fs::write(&file, settings).expect("the folder for temporary files can be written");
+    Service::start_at("nginx", port, |_| {
+        let mut command = Command::new("nginx");
+        // Debian keeps it where only the superuser looks.
+        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").arg("-c").arg(file);
         command
     })
     .await

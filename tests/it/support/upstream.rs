@@ -28,6 +28,7 @@ struct State {
     holds: AtomicBool,
     released: Notify,
     credentials: Mutex<Vec<String>>,
+    received: Mutex<Vec<String>>,
 }
 
 impl Upstream {
@@ -74,6 +75,11 @@ impl Upstream {
         self.state.credentials.lock().unwrap().clone()
     }
 
+    /// Everything it was sent, request by request: the headers and the body, in one text.
+    pub fn received(&self) -> Vec<String> {
+        self.state.received.lock().unwrap().clone()
+    }
+
     /// From now on a call of a tool is not answered until [`Self::release`].
     pub fn hold(&self) {
         self.state.holds.store(true, Ordering::SeqCst);
@@ -91,6 +97,7 @@ impl State {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let given = headers.get("authorization").map_or("", |value| value.to_str().unwrap_or_default()).to_owned();
         self.credentials.lock().unwrap().push(given.clone());
+        self.received.lock().unwrap().push(format!("{headers:?}\n{}", String::from_utf8_lossy(body)));
         if self.key.as_ref().is_some_and(|key| given != format!("Bearer {key}")) {
             let words = format!("{given} is not the key");
             return (StatusCode::UNAUTHORIZED, Json(json!({ "error": words }))).into_response();

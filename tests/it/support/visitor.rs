@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use playmaker::http;
 use playmaker::identity::sign_in::SERVER;
+use playmaker::identity::sign_in::passwords::{self, Password};
 use playmaker::identity::sign_in::sessions::{Browser, Method};
 use playmaker::identity::{Changed, Membership, Org, Person, Playbooks, Role, members, orgs, people};
 use playmaker::ledger;
@@ -11,6 +12,9 @@ use reqwest::header::{COOKIE, HeaderMap, HeaderValue};
 
 use super::app::TestApp;
 use super::people::Caller;
+
+/// The password everybody has who has one.
+pub const PASSWORD: &str = "a lantern in the north window";
 
 /// Somebody at a page of Studio: each request carries the cookie of their session and what a page's own commands carry.
 #[derive(Clone)]
@@ -43,6 +47,22 @@ impl TestApp {
         };
         self.joins(&person, org, role).await;
         self.signs_in(&person).await
+    }
+
+    /// The same somebody, who also has the password every person of the tests has.
+    pub async fn with_password(&self, name: &str, email: &str, org: &str, role: Role) -> Visitor {
+        let visitor = self.person(name, email, org, role).await;
+        let identity = &self.app.identity;
+        let hash = identity.hashed(Password::chosen(PASSWORD, email).unwrap()).await.unwrap();
+        let (person, now) = (visitor.id.clone(), identity.now_ms());
+        let write: ledger::Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                passwords::put(connection, &person, &hash, now).await?;
+                Ok(ledger::Changed::nothing(()))
+            })
+        });
+        identity.ledger().commit(SERVER, write).await.unwrap();
+        visitor
     }
 
     /// A new session of a person, in a browser of its own.

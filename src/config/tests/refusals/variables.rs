@@ -8,6 +8,7 @@ fn variables() {
     }
 }
 
+/// Security case 15, for PostgreSQL.
 #[test]
 fn what_several_settings_make_together() {
     assert_eq!(
