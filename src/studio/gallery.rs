@@ -187,7 +187,8 @@ fn ended_pages() -> Vec<(&'static str, Response)> {
 }
 
 fn other_pages() -> Vec<(&'static str, Response)> {
-    let closed = HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None };
+    let closed =
+        HomeView { address: "http://192.0.2.1:5555".into(), access: Access::Closed, frame: None, makes_org: false };
     let missing = Problem::not_found("There is no page /nowhere on this server.");
     let foreign = Problem::forbidden("The request did not come from a page of this server.");
     let internal = Problem::internal("private").incident("01935c2e-8f6a-7b3d-9a40-1c2d3e4f5a6b".into());
