@@ -31,7 +31,7 @@ async fn the_operator_lets_anybody_or_nobody_make_one() {
     let (server, _) = TestApp::set_up_by_ada(&[("ORG_CREATION", "anyone")]).await;
     let (_, carols) = joins(&server, "Carol", Role::Viewer).await;
     leads_to(&sends(&carols, AT, &[("id", "carols"), ("name", "Carols")]).await, "/carols/members");
-    let (_, ada) = TestApp::set_up_by_ada(&[("ORG_CREATION", "nobody")]).await;
+    let (_nobody, ada) = TestApp::set_up_by_ada(&[("ORG_CREATION", "nobody")]).await;
     assert_eq!(ada.get(AT).await.status, 403);
     assert!(!ada.get("/").await.text.contains("/orgs/new"));
 }
