@@ -192,7 +192,8 @@ async fn a_form_that_is_not_of_our_own_page_changes_nothing() {
         "/orgs/new",
     ];
     // The first look of the day is noted.
-    (ada.get(AT).await, bobs.get(AT).await);
+    ada.get(AT).await;
+    bobs.get(AT).await;
     let before = server.database().everything().await;
     for path in paths {
         let fields =
