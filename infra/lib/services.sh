@@ -60,6 +60,7 @@ EOF
 # browsers it started end with it.
 start_chromedriver() {
   local log="$work/logs/chromedriver-server.log" port
+  : >"$log"
   setsid chromedriver --port=0 >"$log" 2>&1 </dev/null &
   echo $! >"$work/chromedriver.process"
   for _ in $(seq 300); do
