@@ -31,6 +31,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(home).fallback(unknown))
         .route("/docs", get(docs).fallback(|| super::only("GET, HEAD")))
+        .route("/favicon.ico", get(favicon).fallback(|| super::only("GET, HEAD")))
         .route("/static/{name}", get(asset).fallback(|| super::only("GET, HEAD")))
         .route("/connect/{link}", get(link_page).fallback(|| super::only("GET, HEAD")))
         .route("/connect/{link}/{command}", get(back_to_link).post(form).fallback(|| super::only("GET, HEAD, POST")))
@@ -49,6 +50,11 @@ async fn docs(State(app): State<Arc<App>>) -> Response {
     };
     let permissions = Permission::EVERY.map(Permission::word).to_vec();
     studio::docs::docs(&DocsView { address: Text::new(app.public_address()), proof, permissions })
+}
+
+/// Where browsers look for an icon when what they show names none, such as JSON.
+async fn favicon() -> Response {
+    studio::see_other(studio::asset_url("mark.svg"))
 }
 
 async fn asset(Path(name): Path<String>) -> Response {

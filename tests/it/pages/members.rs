@@ -73,7 +73,10 @@ async fn a_member_gets_another_role_and_other_playbooks() {
     }
     let promoted = sends(&ada, &at, &[("role", "admin")]).await;
     shows(&promoted, 200, &["Bob has the role admin now."]);
-    shows(&bobs.get(AT).await, 200, &["Ada Lovelace"]);
+    // Who may do more from now on signs in anew.
+    leads_to(&bobs.get(AT).await, "/sign-in");
+    let again = server.person("Bob", "bob@acme.test", "acme", Role::Admin).await;
+    shows(&tab_of(&server, &again).get(AT).await, 200, &["Ada Lovelace"]);
 }
 
 #[tokio::test]
