@@ -102,7 +102,11 @@ impl Browser {
             Scheme::Light => "light",
             Scheme::Dark => "dark",
         };
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        // Without motion, so that no picture is taken of a colour on its way to another.
+        let features = json!({ "features": [
+            { "name": "prefers-color-scheme", "value": value },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ] });
         self.devtools("Emulation.setEmulatedMedia", features).await;
     }
 
