@@ -18,7 +18,7 @@ const API: (&str, &str) = ("parts", "get_part");
 /// What a call that does not go through the program is called.
 pub const STRAIGHT: &str = "straight";
 /// Nothing is sealed with it.
-const SECRETS_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+pub const SECRETS_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// A server and the request it gets.
 pub struct Target<'a> {
