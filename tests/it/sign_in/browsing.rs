@@ -13,14 +13,14 @@ use crate::support::post::Post;
 
 async fn fills(browser: &Browser, fields: &[(&str, &str)]) {
     for (name, value) in fields {
-        let field = browser.driver().find(By::Name(*name)).await.unwrap();
+        let field = browser.driver().query(By::Name(*name)).first().await.unwrap();
         field.clear().await.unwrap();
         field.send_keys(*value).await.unwrap();
     }
 }
 
 async fn presses(browser: &Browser, selector: &str) {
-    browser.driver().find(By::Css(selector)).await.expect("a button").click().await.unwrap();
+    browser.driver().query(By::Css(selector)).first().await.expect("a button").click().await.unwrap();
 }
 
 async fn reads(browser: &Browser, words: &str) {
