@@ -5,9 +5,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::Refusal;
 use super::tokens::{Grant, Tokens};
-use crate::connections::catalogue::{AnswerForm, TokenAnswer};
+use super::{Endpoint, Refusal};
+use crate::connections::catalogue::AnswerForm;
 use crate::json;
 
 /// The most levels of an answer.
@@ -17,16 +17,16 @@ const MAX_TOKEN: usize = 16 << 10;
 /// The shortest and the longest life a token is believed to have, in seconds.
 const LIFE_S: std::ops::RangeInclusive<i64> = 60..=365 * 24 * 60 * 60;
 
-/// The tokens of an answer, or what it says instead.
+/// The tokens of an answer (status, content type, body), or what it says instead.
 pub(super) fn read(
-    status: u16,
-    content_type: Option<&str>,
-    body: &[u8],
-    rules: &TokenAnswer,
+    (status, content_type, body): (u16, Option<&str>, &[u8]),
+    endpoint: &Endpoint,
     now_ms: i64,
 ) -> Result<Tokens, Refusal> {
+    let rules = &endpoint.answer;
+    let refusal = |code: Option<&str>| Err(Refusal::of(status, code, &endpoint.codes));
     let answer = std::str::from_utf8(body).ok().and_then(|text| members(text, content_type, rules.answer));
-    let Some(answer) = answer else { return Err(Refusal::of(status, None)) };
+    let Some(answer) = answer else { return refusal(None) };
     let at = |rule: &Option<String>, usual: &str| -> Option<Value> {
         answer.pointer(rule.as_deref().unwrap_or(usual)).filter(|value| !value.is_null()).cloned()
     };
@@ -34,12 +34,12 @@ pub(super) fn read(
     let code = text(&rules.error, "/error");
     let token = text(&rules.access_token, "/access_token").filter(|token| is_token(token));
     if !(200..300).contains(&status) || (code.is_some() && (rules.error_in_200 || token.is_none())) {
-        return Err(Refusal::of(status, code.as_deref()));
+        return refusal(code.as_deref());
     }
-    let Some(token) = token.map(Zeroizing::new) else { return Err(Refusal::of(status, None)) };
+    let Some(token) = token.map(Zeroizing::new) else { return refusal(None) };
     let kind = text(&rules.token_type, "/token_type");
     if kind.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) && rules.token_type.is_none() {
-        return Err(Refusal::of(status, Some("token_type")));
+        return Err(Refusal { is_answer: true, ..Refusal::unclear(Some(status), None) });
     }
     let refresh = text(&rules.refresh_token, "/refresh_token").filter(|token| is_token(token)).map(Zeroizing::new);
     let life = at(&rules.expires_in, "/expires_in").as_ref().map(seconds);

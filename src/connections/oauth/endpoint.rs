@@ -21,6 +21,8 @@ pub struct Endpoint {
     pub body: RequestBody,
     /// How answers are read.
     pub answer: TokenAnswer,
+    /// Error codes that only this provider has (`connections.md` 6.4, `terminal` and `transient`).
+    pub codes: Vec<String>,
     /// Fixed parameters of an exchange.
     pub token_params: BTreeMap<String, String>,
     /// Fixed parameters of a refresh.

@@ -55,16 +55,15 @@ pub async fn ask(
         limits: LIMITS,
         redirects: Redirects::None,
     };
-    let response = egress.send(request).await.map_err(Refusal::unreached)?;
+    let response = egress.send(request).await.map_err(|failure| Refusal::unclear(None, Some(failure)))?;
     let status = response.status.as_u16();
     let text = |name| response.headers.get(name).and_then(|value| value.to_str().ok());
     let (content_type, retry_after) = (text(CONTENT_TYPE).map(str::to_owned), text(RETRY_AFTER).and_then(seconds));
-    let body = match response.body.bytes().await {
-        Ok(body) => body,
-        Err(_) => return Err(Refusal { status: Some(status), retry_after_s: retry_after, ..Refusal::default() }),
+    let read = match response.body.bytes().await {
+        Ok(body) => answer::read((status, content_type.as_deref(), &body), endpoint, now_ms),
+        Err(failure) => Err(Refusal::unclear(Some(status), Some(failure))),
     };
-    answer::read(status, content_type.as_deref(), &body, &endpoint.answer, now_ms)
-        .map_err(|refusal| Refusal { retry_after_s: retry_after, ..refusal })
+    read.map_err(|refusal| Refusal { retry_after_s: retry_after, ..refusal })
 }
 
 /// `Retry-After` in seconds (RFC 9110, section 10.2.3), within what `connections.md` 10.3 obeys; a date is not looked at.

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::answer::read;
+use super::answer;
 use super::request::written;
-use super::{Authentication, Client, Endpoint, Grant};
+use super::{Authentication, Client, Endpoint, Grant, Refusal, Tokens};
 use crate::connections::catalogue::{AnswerForm, RequestBody, TokenAnswer};
 use crate::egress::Provenance;
 
@@ -21,10 +21,22 @@ fn endpoint(authentication: Authentication, body: RequestBody) -> Endpoint {
         client: Client { id: "a client".into(), authentication },
         body,
         answer: TokenAnswer::default(),
+        codes: vec!["bad_code".into()],
         token_params: BTreeMap::from([("audience".into(), "api".into()), ("grant_type".into(), "other".into())]),
         refresh_params: BTreeMap::new(),
         resource: Some("https://server.example/mcp".into()),
     }
+}
+
+fn read(
+    status: u16,
+    content_type: Option<&str>,
+    body: &[u8],
+    rules: &TokenAnswer,
+    now_ms: i64,
+) -> Result<Tokens, Refusal> {
+    let asked = Endpoint { answer: rules.clone(), ..endpoint(Authentication::None, RequestBody::Form) };
+    answer::read((status, content_type, body), &asked, now_ms)
 }
 
 fn secret(text: &str) -> Zeroizing<String> {
@@ -93,8 +105,8 @@ fn members_stand_where_the_file_says() {
     let tokens = read(200, None, body, &rules, NOW_MS).ok().unwrap();
     assert_eq!(tokens.grant.scopes.unwrap(), ["x", "y"]);
     assert_eq!(tokens.grant.expires_at_ms, Some(NOW_MS + 7_200_000));
-    let refused = read(200, None, br#"{"ok":false,"error":"invalid_code"}"#, &rules, NOW_MS).err().unwrap();
-    assert_eq!((refused.code.as_deref(), refused.status, refused.is_answer()), (Some("invalid_code"), Some(200), true));
+    let refused = read(200, None, br#"{"ok":false,"error":"bad_code"}"#, &rules, NOW_MS).err().unwrap();
+    assert_eq!((refused.code.as_deref(), refused.status, refused.is_answer), (Some("bad_code"), Some(200), true));
 }
 
 #[test]
@@ -120,11 +132,23 @@ fn the_end_of_a_token_is_taken_from_wherever_it_is_told() {
 }
 
 #[test]
-fn a_provider_s_words_are_not_kept() {
-    let body = br#"{"error":"<b>no</b>","error_description":"a secret"}"#;
-    let refused = read(400, Some("application/json"), body, &TokenAnswer::default(), NOW_MS).err().unwrap();
-    assert_eq!(refused.code, None);
-    assert!(!format!("{refused:?}").contains("secret"));
+fn no_text_of_a_provider_s_choosing_is_kept() {
+    let rules = TokenAnswer::default();
+    for (error, kept) in [
+        ("invalid_grant", Some("invalid_grant")),
+        ("bad_code", Some("bad_code")),
+        ("unheard_of", None),
+        ("gho_0123456789abcdef0123456789abcdef", None),
+        ("<b>no</b>", None),
+    ] {
+        let body = format!(r#"{{"error":"{error}","error_description":"a secret"}}"#);
+        let refused = read(400, Some("application/json"), body.as_bytes(), &rules, NOW_MS).err().unwrap();
+        assert_eq!((refused.code.as_deref(), refused.is_answer), (kept, true));
+        assert!(!format!("{refused:?}").contains("secret") && !format!("{refused:?}").contains("gho_"));
+    }
+    for (status, is_answer) in [(400, true), (401, true), (408, false), (425, false), (429, false), (500, false)] {
+        assert_eq!(read(status, None, b"", &rules, NOW_MS).err().unwrap().is_answer, is_answer, "{status}");
+    }
 }
 
 proptest! {

@@ -75,7 +75,8 @@ async fn a_member_gets_another_role_and_other_playbooks() {
     shows(&promoted, 200, &["Bob has the role admin now."]);
     // Who may do more from now on signs in anew.
     leads_to(&bobs.get(AT).await, "/sign-in");
-    let again = server.person("Bob", "bob@acme.test", "acme", Role::Admin).await;
+    let person = server.app.identity.person(&bob.id).await.unwrap().unwrap();
+    let again = server.signs_in(&person).await;
     shows(&tab_of(&server, &again).get(AT).await, 200, &["Ada Lovelace"]);
 }
 
