@@ -269,24 +269,19 @@ pub(super) fn foreign() -> Problem {
 }
 
 /// A command that a session's cookie came with must come from a page of this server: by its origin, or, where a browser
-/// sends none, by what it says of the page.
+/// sends none, by what it says of the page. Where it sends both, both must say so.
 pub(super) fn from_own_page(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let same_site = headers.get("sec-fetch-site").map(|site| site == "same-origin");
     let own = match headers.get(ORIGIN) {
-        Some(origin) => origin.to_str().is_ok_and(|origin| app.is_own_origin(origin)),
-        None => headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin"),
+        Some(origin) => origin.to_str().is_ok_and(|origin| app.is_own_origin(origin)) && same_site.unwrap_or(true),
+        None => same_site.unwrap_or(false),
     };
     if own { Ok(()) } else { Err(foreign()) }
 }
 
-/// A command of a page must come from a page of this server.
+/// A command of a page that decides about others must come from a page of this server, with its origin.
 pub fn same_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
-    let own =
-        headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|origin| app.is_own_origin(origin));
-    let site = headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin");
-    if own && site {
-        return Ok(());
-    }
-    Err(foreign())
+    if headers.contains_key(ORIGIN) { from_own_page(app, headers) } else { Err(foreign()) }
 }
 
 fn malformed() -> Problem {

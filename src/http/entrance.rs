@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST, ORIGIN, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -18,6 +18,7 @@ use super::cookies::Cookie;
 use super::{Sender, challenge, framing, problems, unread};
 use crate::app::App;
 use crate::error::{Problem, Reason};
+use crate::ledger::{self, Via};
 use crate::operations::noted;
 
 /// The id of a request, on its answer and in the log.
@@ -49,7 +50,7 @@ pub(super) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
                 let sender = Sender::new(&app, request.headers(), request.extensions());
                 request.extensions_mut().insert(RequestId(id.clone()));
                 request.extensions_mut().insert(sender.clone());
-                let mut response = limited(&app, &sender, request, next, &id).await;
+                let mut response = told(&app, &path, &sender, request, next, &id).await;
                 if sender.is_spent() {
                     Cookie::Session.forget(&app, &mut response);
                 }
@@ -77,6 +78,33 @@ pub(super) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     response
 }
 
+/// Answers a request of a page or of a client with its origin told beside whatever is done for it. A caller of `/v1` and MCP
+/// carries the origin itself.
+async fn told(app: &App, path: &str, sender: &Sender, request: Request, next: Next, id: &str) -> Response {
+    if is_for_callers(path) {
+        return limited(app, sender, request, next, id).await;
+    }
+    let via = if path.starts_with("/oauth/") { Via::Oauth } else { Via::Studio };
+    let origin = Arc::new(super::origin::origin(via, request.headers(), request.extensions()));
+    ledger::for_request(origin, limited(app, sender, request, next, id)).await
+}
+
+/// Whether a path is of `/v1` or an MCP endpoint, where a bearer says who calls.
+fn is_for_callers(path: &str) -> bool {
+    path.starts_with("/v1/") || path.trim_end_matches('/').ends_with("/mcp")
+}
+
+/// Whether a request brings what its path takes for a credential and what may be looked at: a bearer, a client's own proof,
+/// which may stand in the form, or a session. Anything else is as good as nothing.
+fn brings_credential(app: &App, sender: &Sender, request: &Request) -> bool {
+    let path = request.uri().path();
+    let bearer = is_for_callers(path) || path == "/oauth/introspect";
+    let session = || Cookie::Session.read(app, request.headers()).filter(|_| app.access.signs_in());
+    matches!(path, "/oauth/token" | "/oauth/revoke")
+        || (bearer && request.headers().contains_key(AUTHORIZATION))
+        || session().is_some_and(|id| app.limits.before_look_up(sender.address, id).is_ok())
+}
+
 /// Counts requests without a good credential (`identity.md` 12): one that brings none is refused before anything is done,
 /// one that brings something that nobody found good gets 429 in the place of its answer. Balancers ask how the server is
 /// as often as they like.
@@ -84,10 +112,7 @@ async fn limited(app: &App, sender: &Sender, request: Request, next: Next, id: &
     if matches!(request.uri().path(), "/health" | "/ready") {
         return guarded(next.run(request), id).await;
     }
-    let headers = request.headers();
-    // A client's credential may stand in the form.
-    let in_form = matches!(request.uri().path(), "/oauth/token" | "/oauth/revoke");
-    if !headers.contains_key(AUTHORIZATION) && !headers.contains_key(COOKIE) && !in_form {
+    if !brings_credential(app, sender, &request) {
         return match app.limits.anonymous(sender.address) {
             Ok(()) => guarded(next.run(request), id).await,
             Err(problem) => problems::response(&problem),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::people::{self, Status};
-use super::sign_in::SERVER;
+use super::sign_in::{SERVER, codes};
 use super::{Caller, Changed as Row, Identity, Person};
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed, Event};
@@ -46,6 +46,9 @@ impl Identity {
                     .bind(&id).bind(to.word()).bind(from.word()).execute(c).await.map(|done| done.rows_affected()))?;
                 if rows == 0 {
                     return Ok(Changed::nothing(false));
+                }
+                if to == Status::Disabled {
+                    codes::void_all(connection, &id).await?;
                 }
                 Ok(Changed::by(true, event(&person, kind, Actor::operator())))
             })

@@ -133,6 +133,8 @@ const ONE: &str = select!("WHERE org = $1 AND id = $2");
 const OPEN_TO: &str = select!("WHERE org = $1 AND email = $2 AND status = 'open'");
 const OPEN_TO_ADDRESS: &str =
     select!("WHERE email = $1 AND status = 'open' AND expires_at > $2 ORDER BY created_at, org LIMIT 100");
+const OPEN_OF_INVITER: &str =
+    select!("WHERE org = $1 AND created_by = $2 AND status = 'open' AND expires_at > $3 ORDER BY created_at, id");
 const BY_DIGEST: &str = select!("WHERE digest = $1");
 /// The status is that of the moment `$3`.
 const PAGE: &str = select!(
@@ -167,6 +169,18 @@ pub(super) async fn one(connection: &mut Connection, org: &str, id: &str, now_ms
 pub(super) async fn open_to_address(connection: &mut Connection, email: &str, now_ms: i64) -> Result<Vec<Invitation>> {
     let rows: Vec<Stored> = on_connection!(connection, c => sqlx::query_as(OPEN_TO_ADDRESS)
         .bind(email).bind(now_ms).fetch_all(c).await)?;
+    rows.into_iter().map(|row| row.at(now_ms)).collect()
+}
+
+/// Every open invitation that somebody of this caller id made, the oldest first, inside a commit.
+async fn open_of_inviter(
+    connection: &mut Connection,
+    org: &str,
+    inviter: &str,
+    now_ms: i64,
+) -> Result<Vec<Invitation>> {
+    let rows: Vec<Stored> = on_connection!(connection, c => sqlx::query_as(OPEN_OF_INVITER)
+        .bind(org).bind(inviter).bind(now_ms).fetch_all(c).await)?;
     rows.into_iter().map(|row| row.at(now_ms)).collect()
 }
 

@@ -20,8 +20,9 @@ pub async fn also(
     connection: &mut Connection,
     org: &str,
     (now_ms, ids): (i64, &Ids),
-    events: Vec<Event>,
+    mut events: Vec<Event>,
 ) -> Result<()> {
+    events.iter_mut().for_each(Event::in_hand);
     crate::store::lock(connection, org).await?;
     append(connection, org, now_ms, ids, events).await
 }

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use append::also;
 pub use audit::{AuditFilter, AuditRow};
-pub use origin::{Origin, Via};
+pub use origin::{Origin, Via, for_request};
 pub use read::{Filter, Order, Page, Row};
 
 use crate::clock::SharedClock;
@@ -135,6 +135,15 @@ impl Event {
         Self::new(Book::History, Some(playbook.to_owned()), stream.into(), kind, actor, data)
     }
 
+    /// Tells the request in hand as its origin, where it has none, or the same without the request's id.
+    fn in_hand(&mut self) {
+        if let Some(request) = origin::in_hand()
+            && self.actor.origin.as_ref().is_none_or(|own| own.via == request.via && own.request_id.is_none())
+        {
+            self.actor.origin = Some(request);
+        }
+    }
+
     fn new(
         book: Book,
         playbook: Option<String>,
@@ -247,9 +256,11 @@ impl Ledger {
     pub async fn commit<T: Send + 'static>(&self, org: &str, work: Work<T>) -> Result<T> {
         let (org_name, clock, ids) = (Arc::<str>::from(org), self.clock.clone(), self.ids.clone());
         let (kept, audit_log) = (self.kept.clone(), self.audit_log);
+        let request = origin::in_hand();
         let write: crate::store::Work<Committed<T>> = Box::new(move |connection| {
-            Box::pin(async move {
+            Box::pin(origin::within(request, async move {
                 let Changed { value, mut events, decided } = work(connection).await?;
+                events.iter_mut().for_each(Event::in_hand);
                 let now = clock.now_ms();
                 let lines = if audit_log { audit_log::lines(&org_name, &mut events, &ids, now) } else { Vec::new() };
                 let _outdated = kept.outdated_by(&org_name, &events);
@@ -257,7 +268,7 @@ impl Ledger {
                     append::append(connection, &org_name, now, &ids, events).await?;
                 }
                 Ok(Committed { value, decided, lines, _outdated })
-            })
+            }))
         });
         if !audit_log {
             return self.store.write(org, write).await?.told();

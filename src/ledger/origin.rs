@@ -1,6 +1,7 @@
 //! How a request came: kept with each row of the audit it made, and with nothing else (`identity.md` 10).
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,27 @@ impl Origin {
     pub const fn of(via: Via) -> Self {
         Self { via, client_id: None, request_id: None, address: None, user_agent: None }
     }
+}
+
+tokio::task_local! {
+    /// The request in hand, where there is one.
+    static IN_HAND: Option<Arc<Origin>>;
+}
+
+/// Does `work` for a request: whoever acts in it and tells no origin of their own acts through that request, so that no act
+/// of a page is told as one of the server's.
+pub async fn for_request<T>(origin: Arc<Origin>, work: impl Future<Output = T>) -> T {
+    within(Some(origin), work).await
+}
+
+/// Does `work` for the request in hand when [`in_hand`] was asked, on whatever task it is done.
+pub(super) async fn within<T>(origin: Option<Arc<Origin>>, work: impl Future<Output = T>) -> T {
+    IN_HAND.scope(origin, work).await
+}
+
+/// The request in hand.
+pub(super) fn in_hand() -> Option<Arc<Origin>> {
+    IN_HAND.try_with(Clone::clone).ok().flatten()
 }
 
 /// What is kept of an address: of IPv6 no more than the network a household has.

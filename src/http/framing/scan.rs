@@ -3,7 +3,7 @@
 //! What is taken here is a part of what the parser behind takes, with the same meaning; what is written in a way that
 //! two readers could take differently is refused (RFC 9112, sections 2.2, 5.1, 6.1, 6.3 and 11.2).
 
-use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 
 use super::LARGEST_HEAD;
 
@@ -207,7 +207,7 @@ fn body_of(head: &[u8]) -> Result<Place, Fault> {
         Err(httparse::Error::TooManyHeaders) => return Err(Fault::Large),
         _ => return Err(Fault::Malformed),
     }
-    let (mut length, mut chunked) = (None, false);
+    let (mut length, mut chunked, mut hosted) = (None, false, false);
     for header in &*request.headers {
         if header.name.eq_ignore_ascii_case(CONTENT_LENGTH.as_str()) {
             let told = plain_length(header.value).ok_or(Fault::Length)?;
@@ -220,6 +220,9 @@ fn body_of(head: &[u8]) -> Result<Place, Fault> {
                 return Err(Fault::Length);
             }
             chunked = true;
+        } else if header.name.eq_ignore_ascii_case(HOST.as_str()) && std::mem::replace(&mut hosted, true) {
+            // RFC 9112, section 3.2: whose request it would be, two readers could take differently.
+            return Err(Fault::Malformed);
         }
     }
     match (length, chunked) {

@@ -57,14 +57,21 @@ pub(in crate::http) async fn revoke(
     let answered = async {
         let parameters = form(&app, &parts.headers, body).await?;
         // Whoever holds a key may end it: that is no affair of any client's (`identity.md` 3.4).
-        if let Some(key) = parameters.only("token").filter(|token| token.starts_with(KEY_PREFIX)) {
+        let key = parameters.only("token").filter(|token| token.starts_with(KEY_PREFIX));
+        let authorization = authorization(&parts.headers)?;
+        let named = client_named(authorization, &parameters).filter(|_| key.is_none()).unwrap_or_default();
+        app.limits.token(&named, sender.address)?;
+        if let Some(key) = key {
             return Ok(app.identity.revoke_key_of_text(key).await?);
         }
-        server(&app)?.revoke(authorization(&parts.headers)?, &parameters).await
+        server(&app)?.revoke(authorization, &parameters).await
     };
     match answered.await {
-        Ok(()) => {
-            sender.set_known();
+        Ok(known) => {
+            // An unknown token is no credential, and neither is the name of a client: who guesses is counted.
+            if known {
+                sender.set_known();
+            }
             json_answer(StatusCode::OK, String::from("{}"))
         }
         Err(refusal) => refused(refusal, &id.0),

@@ -229,15 +229,10 @@ pub(super) async fn reset(
         Err(problem) => return studio::error_page(&noted(problem, &id.0)),
     };
     match set_password(&app, &fields, &browser(&parts.headers, &sender).address).await {
-        Ok(withdrawn) => studio::told(&Told {
+        Ok(ended) => studio::told(&Told {
             title: "Your password is set",
             tone: "good",
-            words: Text::new(if withdrawn {
-                "Every browser that was signed in as you has been signed out, and your applications and personal keys no \
-                 longer work."
-            } else {
-                "Every browser that was signed in as you has been signed out."
-            }),
+            words: Text::new(ended),
             ways: &[("/sign-in", "Sign in")],
         }),
         Err(problem) => {
@@ -246,8 +241,8 @@ pub(super) async fn reset(
     }
 }
 
-/// Sets the password; whether applications and keys were withdrawn with it.
-async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<bool> {
+/// Sets the password; the words for what ended with it.
+async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<String> {
     let gone = || Problem::invalid("/code", "no longer works: ask for a new link");
     let code = fields.get("code").trim();
     let code = code.rsplit_once('#').map_or(code, |(_, code)| code);
@@ -257,16 +252,19 @@ async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<bool>
         .map_err(|words| Problem::invalid("/password", words))?;
     let phc = app.identity.hashed(password).await?;
     let withdraw = fields.ticked("withdraw");
-    let person = app.identity.reset_password(code, phc, withdraw).await.map_err(|problem| match problem.status() {
-        404 => gone(),
-        _ => problem,
-    })?;
-    app.mail.password_was_set(&app.public_address(), &person, withdraw);
-    Ok(withdraw)
+    let done = app.identity.reset_password(code, phc, withdraw).await;
+    let (person, passkeys) = done.map_err(|problem| if problem.status() == 404 { gone() } else { problem })?;
+    let mut ended = "Every browser that was signed in as you has been signed out".to_owned();
+    ended.push_str(if withdraw { ", and your applications and personal keys no longer work." } else { "." });
+    if passkeys > 0 {
+        ended.push_str(" The account's passkeys were taken away: add yours again, under Settings, Security.");
+    }
+    app.mail.password_was_set(&app.public_address(), &person, withdraw, passkeys > 0);
+    Ok(ended)
 }
 
 fn reset_view(code: &str, withdraw: bool) -> FormView {
-    let words = "Also withdraw my applications and personal keys: somebody may have had my account";
+    let words = "Also withdraw my applications, personal keys and passkeys: somebody may have had my account";
     let ask = Input::new("withdraw", words, "checkbox", "off").optional();
     FormView {
         title: "Set a new password",

@@ -6,6 +6,7 @@ use super::{Invitation, LIFE_MS, MOST_A_DAY, MOST_OPEN, Status};
 use crate::clock;
 use crate::config::Secret;
 use crate::error::{Problem, Reason, Result};
+use crate::identity::caller::PERSON;
 use crate::identity::{Caller, Identity, Playbooks, Role, members, people};
 use crate::ledger::{Actor, Changed, Event};
 use crate::on_connection;
@@ -127,6 +128,29 @@ impl Identity {
         });
         self.ledger.commit(&caller.org, work).await
     }
+}
+
+/// Takes back what `person` invited to the org and, with the role `left` to them, could invite to no more, inside the commit
+/// that takes the right away: nobody grants more than they hold, and who was taken out leaves no door open for themselves.
+pub(in crate::identity) async fn revoke_beyond(
+    connection: &mut Connection,
+    org: &str,
+    person: &str,
+    left: Option<Role>,
+    (now_ms, actor): (i64, &Actor),
+) -> Result<Vec<Event>> {
+    let mut events = Vec::new();
+    for mut invitation in super::open_of_inviter(connection, org, &format!("{PERSON}{person}"), now_ms).await? {
+        if left.is_some_and(|left| left.manages(invitation.role)) {
+            continue;
+        }
+        if end(connection, org, &invitation.id, Status::Revoked).await? {
+            invitation.status = Status::Revoked;
+            let facts = json!({ "cause": "inviter_may_no_more" });
+            events.push(event(&invitation, "invitation_revoked", actor.clone(), facts));
+        }
+    }
+    Ok(events)
 }
 
 /// The refusal for an invitation that is not the org's.

@@ -233,17 +233,17 @@ impl Identity {
         Ok(key)
     }
 
-    /// Ends the key whose text this is, since whoever holds it may; nothing for any other text.
-    pub async fn revoke_key_of_text(&self, text: &str) -> Result<()> {
+    /// Ends the key whose text this is, since whoever holds it may; nothing for any other text. Whether it was one.
+    pub async fn revoke_key_of_text(&self, text: &str) -> Result<bool> {
         let now = self.now_ms();
         let digest = crate::digest::sha256(text);
         let found =
             if form::is_made(text) && form::checksum_ok(text) { self.key_of_digest(&digest).await? } else { None };
-        let Some(key) = found.filter(|key| key.opens(&digest, now)) else { return Ok(()) };
+        let Some(key) = found.filter(|key| key.opens(&digest, now)) else { return Ok(false) };
         let (org, id) = (key.org.clone(), key.id.clone());
         let actor = Actor::new("key", key.id, key.name);
         let by = Manager { actor, ..Manager::operator() };
-        self.revoke_key(&org, &id, by).await.map(|_| ())
+        self.revoke_key(&org, &id, by).await.map(|_| true)
     }
 
     /// Reads a key of the database that `by` may see, and does `step` with it, in one commit.

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Membership, one, playbooks_text, playbooks_value};
 use crate::error::{Issue, Problem, Result};
+use crate::identity::invitations::sending::revoke_beyond;
 use crate::identity::sign_in::sessions;
 use crate::identity::{Caller, Changed as Row, Identity, Playbooks, Role, people};
 use crate::ledger::{Actor, Changed, Event};
@@ -34,7 +35,7 @@ impl Identity {
     /// `last_owner`; 422 for playbooks of a role that has them all.
     pub async fn change_member(&self, caller: &Caller, person: &str, change: Change) -> Result<Membership> {
         let (org, person, actor) = (caller.org.clone(), person.to_owned(), caller.actor());
-        let by = caller.person().unwrap_or_default().to_owned();
+        let (by, now) = (caller.person().unwrap_or_default().to_owned(), self.now_ms());
         let work: crate::ledger::Work<Membership> = Box::new(move |connection| {
             Box::pin(async move {
                 let before = one(connection, &org, &person).await?.ok_or_else(unknown)?;
@@ -59,8 +60,12 @@ impl Identity {
                 if after.role >= Role::Admin && after.role > before.role {
                     facts["sessions_ended"] = sessions::end_all(connection, &person, None).await?.into();
                 }
-                let event = event(connection, &person, "member_role_changed", actor, facts).await?;
-                Ok(Changed::by(after, event))
+                let mut events = vec![event(connection, &person, "member_role_changed", actor.clone(), facts).await?];
+                if after.role < before.role {
+                    let left = Some(after.role);
+                    events.extend(revoke_beyond(connection, &org, &person, left, (now, &actor)).await?);
+                }
+                Ok(Changed::of(after, events))
             })
         });
         let membership = self.ledger.commit(&caller.org, work).await?;

@@ -2,6 +2,7 @@
 //! of it works once the membership is gone; other servers see it within the age of their rows (`identity.md` 1.4).
 
 use crate::error::Result;
+use crate::identity::invitations::sending::revoke_beyond;
 use crate::identity::keys;
 use crate::identity::oauth::grants::{Because, revoke_grants_in};
 use crate::ledger::{Actor, Event};
@@ -23,5 +24,6 @@ pub async fn on_membership_ended(
     let mut events = keys::revoke_of_person(connection, org, person, now_ms, actor, "membership_ended").await?;
     let span = (now_ms, now_ms + TOKENS_END_MS);
     events.extend(revoke_grants_in(connection, org, person, actor, Because::PersonLeft, span).await?);
+    events.extend(revoke_beyond(connection, org, person, None, (now_ms, actor)).await?);
     Ok(events)
 }

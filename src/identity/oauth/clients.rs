@@ -124,7 +124,9 @@ impl AuthorizationServer {
     ///
     /// As [`Self::make_client`].
     pub async fn register_client(&self, registration: &Registration) -> Result<Made, Refusal> {
-        self.make_client(registration, Origin::Registered, Actor::system()).await
+        // Nobody is known to do it, but where the request came from is.
+        let nobody = Actor { origin: None, ..Actor::system() };
+        self.make_client(registration, Origin::Registered, nobody).await
     }
 
     /// Makes a client: one of the operator's, or one that registers itself.

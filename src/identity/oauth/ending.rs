@@ -12,30 +12,31 @@ use crate::ledger::{Actor, Changed, Event};
 
 impl AuthorizationServer {
     /// Revokes what a client of its own has: a refresh token with its whole grant, an access token alone. An unknown or
-    /// ended one is as good as revoked.
+    /// ended one is as good as revoked. Whether a credential came with it: the token itself, or a proof of the client.
     ///
     /// # Errors
     ///
     /// `invalid_client`, `invalid_request`, and `invalid_grant` for a token of another client.
-    pub async fn revoke(&self, authorization: Option<&str>, parameters: &Parameters) -> Result<()> {
+    pub async fn revoke(&self, authorization: Option<&str>, parameters: &Parameters) -> Result<bool> {
         if parameters.any_doubled() {
             return Err(Refusal::request("A parameter came twice"));
         }
         let client = self.proven_client(authorization, parameters).await?;
         let token = parameters.only("token").ok_or_else(|| Refusal::request("token is missing"))?;
+        let proven = !client.is_public();
         let foreign = || Refusal::new(Code::InvalidGrant, "The token was issued to another client");
         if let Some((org, id)) = self.place_of(token).await? {
-            let Some(grant) = self.grant(&org, &id).await? else { return Ok(()) };
+            let Some(grant) = self.grant(&org, &id).await? else { return Ok(proven) };
             if grant.client != client.id {
                 return Err(foreign());
             }
             self.revoke_grant(&org, &id, actor_of(&grant.person, ""), Because::ClientRevoked).await?;
-            return Ok(());
+            return Ok(true);
         }
         match self.own_claims(token) {
             Some(claims) if claims.client_id != client.id => Err(foreign()),
-            Some(claims) => Ok(self.revoke_access_token(&claims).await?),
-            None => Ok(()),
+            Some(claims) => Ok(self.revoke_access_token(&claims).await.map(|()| true)?),
+            None => Ok(proven),
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::codes;
 use super::first_proof::FirstProof;
 use super::passwords::{self, Password};
 use super::sessions::{self, Browser, Method, Opened, Session};
@@ -179,7 +180,8 @@ impl Identity {
         }
     }
 
-    /// Sets another password for a person in `session`, which gets a new id; their other sessions end.
+    /// Sets another password for a person in `session`, which gets a new id; their other sessions end, and so do links that
+    /// were sent for the account.
     pub async fn change_password(&self, person: &Person, phc: String, session: &Session) -> Result<Opened> {
         let mut opened = self.new_session(&person.id, Method::Password, session.remembered, &session.browser());
         opened.session.expires_at_ms = session.expires_at_ms;
@@ -187,6 +189,7 @@ impl Identity {
         let work: ledger::Work<()> = Box::new(move |connection| {
             Box::pin(async move {
                 passwords::put(connection, &who.id, &phc, next.created_at_ms).await?;
+                codes::void_all(connection, &who.id).await?;
                 let ended = sessions::end_all(connection, &who.id, None).await?;
                 sessions::open(connection, &id, &next, None).await?;
                 let stream = format!("people/{}", who.id);

@@ -108,6 +108,15 @@ pub async fn void(connection: &mut Connection, kind: Kind, person: Option<&str>)
     Ok(())
 }
 
+/// Ends every code of a person, inside a commit that makes their account safe: a link that somebody else asked for in their
+/// name must not outlive it, above all not one that gives the account another email.
+pub async fn void_all(connection: &mut Connection, person: &str) -> Result<()> {
+    for kind in [Kind::Reset, Kind::Email] {
+        void(connection, kind, Some(person)).await?;
+    }
+    Ok(())
+}
+
 /// A code that still counts, inside a commit.
 pub async fn find(connection: &mut Connection, kind: Kind, code: &str, now_ms: i64) -> Result<Option<Code>> {
     Ok(on_connection!(connection, c => sqlx::query_as(FIND)

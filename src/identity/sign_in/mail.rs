@@ -44,11 +44,12 @@ impl Mail {
         self.send(person, "Set a new password", text);
     }
 
-    /// Tells that a password was set, and whether grants and keys were withdrawn with it.
-    pub fn password_was_set(&self, address: &str, person: &Person, withdrawn: bool) {
+    /// Tells that a password was set, and whether grants and keys were withdrawn with it, and passkeys taken away.
+    pub fn password_was_set(&self, address: &str, person: &Person, withdrawn: bool, passkeys: bool) {
         let more = if withdrawn { " Your applications and personal keys were withdrawn." } else { "" };
+        let keys = if passkeys { " Its passkeys were taken away." } else { "" };
         let text = format!(
-            "Hello {},\n\na new password was set for your account at {address}, and every browser was signed out.{more}\n\n\
+            "Hello {},\n\na new password was set for your account at {address}, and every browser was signed out.{more}{keys}\n\n\
              If that was not you, tell whoever runs the server.\n",
             person.name
         );

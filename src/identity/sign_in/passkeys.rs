@@ -30,6 +30,7 @@ pub(super) const INSERT: &str = "INSERT INTO passkeys (id, person, name, public_
 const COUNT: &str = "SELECT COUNT(*) FROM passkeys WHERE person = $1";
 const USED: &str = "UPDATE passkeys SET counter = $2, last_used_at = $3 WHERE id = $1 AND (counter < $2 OR $2 = 0)";
 const REMOVE: &str = "DELETE FROM passkeys WHERE id = $1 AND person = $2";
+const REMOVE_ALL: &str = "DELETE FROM passkeys WHERE person = $1";
 const ASK: &str = "INSERT INTO sign_in_attempts (digest, kind, person, data, expires_at) VALUES ($1, $2, $3, '', $4)";
 const ANSWER: &str = "DELETE FROM sign_in_attempts WHERE digest = $1 AND kind = $2 AND COALESCE(person, '') = $3 \
      AND expires_at > $4";
@@ -229,6 +230,12 @@ impl Identity {
         });
         self.ledger.store().housekeeping(SERVER, "challenges that ended", work).await
     }
+}
+
+/// Takes every passkey of a person away, inside a commit; how many there were.
+pub(super) async fn remove_all(connection: &mut Connection, person: &str) -> Result<u64> {
+    Ok(on_connection!(connection, c => sqlx::query(REMOVE_ALL)
+        .bind(person).execute(c).await.map(|done| done.rows_affected()))?)
 }
 
 async fn used(connection: &mut Connection, id: &str, counter: i64, now: i64) -> Result<bool> {

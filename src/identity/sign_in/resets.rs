@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::codes::{self, Kind};
 use super::throttle::{self, MAIL_ACCOUNT, MAIL_ADDRESS, Subject};
-use super::{SERVER, actor, passwords, sessions};
+use super::{SERVER, actor, passkeys, passwords, sessions};
 use crate::error::{Problem, Result};
 use crate::identity::keys::{self, Key};
 use crate::identity::members::ended::TOKENS_END_MS;
@@ -57,27 +57,34 @@ impl Identity {
         }
     }
 
-    /// Sets a password with the code of a reset, which is spent; ends every session of the person. With `withdraw`, what
-    /// they allowed applications and their own keys end in the same commit, in every org.
+    /// Sets a password with the code of a reset, which is spent; ends every session of the person and every other link that
+    /// was sent for the account. With `withdraw`, what they allowed applications, their own keys and their passkeys end in
+    /// the same commit, in every org. Passkeys also end where nobody has proved the email yet: whoever made the account may
+    /// have been somebody else. How many passkeys did is told beside the person.
     ///
     /// # Errors
     /// 404 when the code no longer counts.
-    pub async fn reset_password(&self, code: &str, phc: String, withdraw: bool) -> Result<Person> {
+    pub async fn reset_password(&self, code: &str, phc: String, withdraw: bool) -> Result<(Person, u64)> {
         let gone = || Problem::not_found("This link no longer works. Ask for a new one.");
         let person = self.person_of_reset(code).await?.ok_or_else(gone)?;
         let (code, now, who) = (code.to_owned(), self.clock.now_ms(), person.clone());
         let email = person.email.clone().unwrap_or_default();
         let ids = self.ids.clone();
-        let work: ledger::Work<Vec<Key>> = Box::new(move |connection| {
+        let work: ledger::Work<(Vec<Key>, u64)> = Box::new(move |connection| {
             Box::pin(async move {
                 if !codes::spend(connection, Kind::Reset, &code, now).await? {
                     return Err(gone());
                 }
                 passwords::put(connection, &who.id, &phc, now).await?;
+                codes::void_all(connection, &who.id).await?;
                 throttle::clear(connection, &Subject::of("account", &email)).await?;
                 let ended = sessions::end_all(connection, &who.id, None).await?;
                 let mut data = json!({ "sessions": ended });
-                let mut keys = Vec::new();
+                let (mut keys, mut passkeys) = (Vec::new(), 0);
+                if withdraw || who.email_verified_at_ms.is_none() {
+                    passkeys = passkeys::remove_all(connection, &who.id).await?;
+                    data["passkeys"] = passkeys.into();
+                }
                 if withdraw {
                     let count;
                     (keys, count) = withdrawn(connection, &who, now, &ids).await?;
@@ -85,13 +92,12 @@ impl Identity {
                     data["grants"] = count.into();
                 }
                 let event = Event::audit(format!("people/{}", who.id), "password_reset", actor(&who), data);
-                Ok(ledger::Changed::by(keys, event))
+                Ok(ledger::Changed::by((keys, passkeys), event))
             })
         });
-        for key in self.ledger.commit(SERVER, work).await? {
-            self.forget_key(&key);
-        }
-        Ok(person)
+        let (keys, passkeys) = self.ledger.commit(SERVER, work).await?;
+        keys.iter().for_each(|key| self.forget_key(key));
+        Ok((person, passkeys))
     }
 }
 

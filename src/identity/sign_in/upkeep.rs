@@ -68,6 +68,7 @@ impl Identity {
                 if status == Status::Active {
                     return Ok(ledger::Changed::nothing(()));
                 }
+                super::codes::void_all(connection, &id).await?;
                 let ended = super::sessions::end_all(connection, &id, None).await?;
                 let data = json!({ "because": status.word(), "sessions": ended });
                 let event = Event::audit(format!("people/{id}"), "session_revoked", Actor::operator(), data);

@@ -43,7 +43,7 @@ fn only(answer: &str) -> (u16, Value) {
 async fn a_request_whose_end_is_in_doubt_is_refused_and_the_connection_closed() {
     let server = TestApp::local().await;
     let head = |rest: &str| format!("POST /v1/orgs/local/playbooks HTTP/1.1\r\nHost: localhost\r\n{rest}\r\n");
-    let corpus: [(u16, &str, String); 22] = [
+    let corpus: [(u16, &str, String); 23] = [
         (400, "one length, twice", head("Content-Length: 2\r\nContent-Length: 2\r\n")),
         (400, "two lengths", head("Content-Length: 2\r\nContent-Length: 3\r\n")),
         (400, "a list of lengths", head("Content-Length: 2, 2\r\n")),
@@ -60,6 +60,7 @@ async fn a_request_whose_end_is_in_doubt_is_refused_and_the_connection_closed() 
         (400, "a folded line", head("X-Folded: a\r\n b\r\n")),
         (400, "a first line folded", "GET / HTTP/1.1\r\n Host: localhost\r\n\r\n".to_owned()),
         (400, "a bare carriage return", head("X-Bare: a\rContent-Length: 2\r\n")),
+        (400, "two hosts", head("Host: elsewhere.test\r\n")),
         (400, "a bare line feed", head("X-Bare: a\nContent-Length: 2\r\n")),
         (400, "NUL", head("X-Nul: a\0b\r\n")),
         (400, "another version", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n".to_owned()),

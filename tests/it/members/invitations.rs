@@ -123,6 +123,38 @@ async fn an_admin_invites_no_owner_and_takes_none_back() {
     assert_eq!(bad.issues()[0].pointer, "/email");
 }
 
+/// Security case 75: who is taken out, or may do less from now on, has left no door open.
+#[tokio::test]
+async fn an_invitation_ends_with_the_right_of_whoever_made_it() {
+    let (server, ada) = acme().await;
+    let bob = Somebody::new(&server, "bob").await.joins("acme", Role::Owner).await;
+    let invites = async |email: &str, role: &str| {
+        bob.does("invite_member", json!({ "email": email, "role": role })).await.unwrap()
+    };
+    let (owner, member) = (invites("zed@evil.test", "owner").await, invites("carol@acme.test", "member").await);
+    let others = invite(&ada, "dan@acme.test").await;
+    let status = async |invitation: &Value| {
+        let listed = ada.does("list_invitations", json!({})).await.unwrap();
+        let found = listed["invitations"].as_array().unwrap().iter().find(|one| one["id"] == invitation["id"]).cloned();
+        found.unwrap()["status"].clone()
+    };
+    ada.does("change_role", json!({ "person": bob.caller_id(), "role": "admin" })).await.unwrap();
+    assert_eq!(
+        (status(&owner).await, status(&member).await),
+        (json!("revoked"), json!("open")),
+        "an admin makes no owner"
+    );
+    let carol = Somebody::new(&server, "carol").await;
+    ada.does("remove_member", json!({ "person": bob.caller_id() })).await.unwrap();
+    assert_eq!((status(&member).await, status(&others).await), (json!("revoked"), json!("open")));
+    assert_eq!(carol.refused("accept_invitation", code(&member)).await, NOT_FOUND);
+    Somebody::new(&server, "dan").await.does("accept_invitation", code(&others)).await.unwrap();
+    let rows = ada.reads_audit(json!({ "action": "invitation_revoked" })).await;
+    let told: Vec<(&Value, &Value)> = rows.iter().map(|row| (&row["actor"], &row["changes"]["cause"])).collect();
+    let (by, cause) = (json!(ada.caller_id()), json!("inviter_may_no_more"));
+    assert_eq!(told, [(&by, &cause), (&by, &cause)]);
+}
+
 /// Security case 1: another org's invitation is as one that was never made.
 #[tokio::test]
 async fn an_invitation_of_another_org_is_not_there() {

@@ -141,3 +141,28 @@ async fn the_port_of_this_computer_is_free() {
         assert_eq!(scene.server.anyone().get(&format!("/oauth/authorize?{asked}")).await.status, status, "{address}");
     }
 }
+
+/// What is no credential at a page buys nothing: a request that is over the rate is refused before a row is kept of it.
+#[tokio::test]
+async fn no_made_up_credential_passes_the_rate_of_an_address() {
+    let scene = Scene::with(&[("RATE_ANONYMOUS", "1/2")]).await;
+    let client = scene.public_client().await;
+    let path = format!("/oauth/authorize?{}", super::query(&client, &[]));
+    let kept = async || {
+        let count = playmaker::on_pool!(scene.server.app.ledger.store(), pool =>
+            sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM oauth_requests").fetch_one(pool).await);
+        count.unwrap()
+    };
+    assert_eq!(scene.server.anyone().get(&path).await.status, 303);
+    for (header, value) in [("cookie", "a=b"), ("cookie", "playmaker=x"), ("authorization", "Bearer made-up")] {
+        let answer = scene.server.anyone().with(header, value).get(&path).await;
+        assert_eq!((answer.status, kept().await), (429, 1), "{header}: {value}");
+    }
+    // A session that is none is looked up thirty times, and then as good as nothing.
+    let forged = format!("__Host-playmaker={}", "A".repeat(43));
+    for number in 0..40 {
+        let answer = scene.server.anyone().with("cookie", &forged).get(&path).await;
+        assert_eq!(answer.status, 429, "{number}");
+    }
+    assert_eq!(kept().await, 31);
+}

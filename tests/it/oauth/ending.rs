@@ -123,3 +123,38 @@ async fn a_key_ends_by_its_own_text() {
     holder.get("/v1/orgs/acme/playbooks").await.refused(401, "unauthenticated");
     assert_eq!(scene.form("/oauth/revoke", &[("token", "pmk_unknown")]).await.status, 200);
 }
+
+/// An unknown token is no credential, nor is the name of a client: whoever guesses is counted as anybody without one.
+#[tokio::test]
+async fn guessing_tokens_to_revoke_ends_and_a_true_one_is_still_taken() {
+    let scene = Scene::with(&[("RATE_ANONYMOUS", "1/8")]).await;
+    let client = scene.public_client().await;
+    let tokens = scene.tokens(&client, &[]).await;
+    let mut answers = Vec::new();
+    for number in 0..4 {
+        answers.push(scene.revoke(&client, &format!("pmr_{number:043}")).await);
+        answers.push(scene.form("/oauth/revoke", &[("token", &format!("pmk_{number:049}"))]).await.status);
+    }
+    assert_eq!(answers, [200, 200, 200, 200, 200, 200, 200, 429], "the registration was the first of eight");
+    assert_eq!(scene.revoke(&client, &text(&tokens, "refresh_token")).await, 200);
+    let refused = scene.refresh(&client, &text(&tokens, "refresh_token")).await;
+    assert_eq!(refused.status, 429, "it is no credential any more");
+    scene.server.clock.advance_ms(2_000);
+    assert_eq!(scene.refresh(&client, &text(&tokens, "refresh_token")).await.oauth_error(400), "invalid_grant");
+}
+
+/// What a client does is told with its request.
+#[tokio::test]
+async fn the_audit_tells_where_a_code_came_from_the_second_time() {
+    let scene = Scene::new().await;
+    let client = scene.public_client().await;
+    let code = scene.code(&client, &[]).await;
+    scene.exchange(&client, &code).await.done(200);
+    let again = scene.exchange(&client, &code).await;
+    assert_eq!(again.oauth_error(400), "invalid_grant");
+    let ledger = &scene.server.app.ledger;
+    let rows = ledger.audit("acme", &Default::default(), playmaker::ledger::Order::Desc, None, 1).await.unwrap();
+    let origin = serde_json::to_value(&rows[0].origin).unwrap();
+    let expected = json!({ "via": "oauth", "request_id": again.header("x-request-id"), "address": "127.0.0.1" });
+    assert_eq!((rows[0].action.as_str(), origin), ("code_reuse", expected));
+}

@@ -5,6 +5,7 @@ use playmaker::identity::invitations::sending::Draft;
 
 use super::tab::{PASSWORD, Tab};
 use crate::support::app::TestApp;
+use crate::support::people::Answer;
 
 const ADA: &str = "ada@acme.test";
 
@@ -121,6 +122,14 @@ async fn signing_out_takes_the_token_of_the_session() {
     let (server, tab) = TestApp::set_up_by_ada(&[]).await;
     assert_eq!(tab.send("/sign-out", &[("csrf", "guessed")]).await.status, 403);
     assert_eq!(tab.get("/sign-out").await.status, 405);
+    let page = tab.get("/").await.text;
+    let token = super::tab::after(&page, "name=\"csrf\" value=\"");
+    for site in ["cross-site", "same-site", "none"] {
+        let browser = server.anyone().with("cookie", &tab.cookies()).with("origin", &server.app.public_address());
+        let request = browser.with("sec-fetch-site", site).request("POST", "/sign-out");
+        let across = Answer::of(super::tab::form(request, &[("csrf", token)])).await;
+        assert_eq!(across.status, 403, "{site}: with the token, and yet no page of ours sends it");
+    }
     let cookie = tab.cookie("playmaker").unwrap();
     let out = tab.command("/", "/sign-out", &[]).await;
     assert_eq!((out.status, out.header("location"), tab.cookie("playmaker")), (303, "/", None));

@@ -6,6 +6,7 @@ mod emails;
 mod entering;
 mod first_person;
 mod links;
+mod made_safe;
 mod operator;
 mod sessions;
 pub mod tab;

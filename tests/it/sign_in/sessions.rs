@@ -40,6 +40,10 @@ async fn a_command_needs_our_own_page_and_the_token_of_its_session() {
         ("a foreign page", bare().with("origin", "https://evil.test").with("x-playmaker-csrf", &ada.csrf)),
         ("no page to speak of", bare().with("origin", "null").with("x-playmaker-csrf", &ada.csrf)),
         ("from across", bare().with("sec-fetch-site", "cross-site").with("x-playmaker-csrf", &ada.csrf)),
+        (
+            "from our origin and yet across",
+            bare().with("origin", &own).with("sec-fetch-site", "cross-site").with("x-playmaker-csrf", &ada.csrf),
+        ),
         ("from a neighbour", bare().with("sec-fetch-site", "same-site").with("x-playmaker-csrf", &ada.csrf)),
     ] {
         let answer = caller.post(PLAYBOOKS, &body).await;
