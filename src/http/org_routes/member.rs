@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use http::{Extensions, HeaderMap};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::members::END;
 use super::reach::{self, playbooks_input, role_input};
@@ -20,6 +20,7 @@ use crate::identity::members::list::{Listed, MemberFilter};
 use crate::identity::{Playbooks, Role};
 use crate::operations::members::change_role::ChangeRole;
 use crate::operations::members::remove_member::RemoveMember;
+use crate::operations::perform;
 use crate::studio::parts::{Act, Facts, Part, Section, Ways, Weight};
 use crate::studio::{self, Response, TabbedView, Text, tabbed};
 
@@ -65,7 +66,7 @@ pub(super) async fn change(
             "role": fields.get("role"),
             "playbooks": reach::read(&fields)?,
         });
-        visit.run::<ChangeRole, Value>(&app, asked).await?;
+        perform::<ChangeRole>(visit.context(&app), asked).await?;
         member_as_they_stand(&app, &visit, &person).await
     };
     match done.await {
@@ -117,7 +118,7 @@ pub(super) async fn remove(
         Ok(sent) => sent,
         Err(problem) => return refused(&app, &at, problem, &id.0),
     };
-    match visit.run::<RemoveMember, Value>(&app, json!({ "person": format!("{PERSON}{person}") })).await {
+    match perform::<RemoveMember>(visit.context(&app), json!({ "person": format!("{PERSON}{person}") })).await {
         Ok(_) => studio::see_other(&visit.path(END)),
         Err(problem) => refused_form(&app, removal_view(&visit, &member), &at, &at, problem, &id.0),
     }

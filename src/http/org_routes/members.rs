@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use http::{Extensions, HeaderMap, Uri};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::reach::{self, Reach, any_role_input, playbooks_input, role_input};
+use super::reach::{self, any_role_input, playbooks_input, role_input};
 use super::visit::{Visit, refused_form};
 use crate::app::App;
 use crate::error::{Problem, Result};
@@ -19,7 +18,8 @@ use crate::identity::Role;
 use crate::operations::invitations::invite_member::InviteMember;
 use crate::operations::invitations::list_invitations::ListInvitations;
 use crate::operations::invitations::revoke_invitation::RevokeInvitation;
-use crate::operations::members::list_members::ListMembers;
+use crate::operations::members::list_members::{self, ListMembers};
+use crate::operations::{invitations, members, perform};
 use crate::studio::parts::{Act, Cell, Line, List, Once, Part, Section, Table, Weight};
 use crate::studio::{self, Input, Response, TabbedView, Text, tabbed};
 
@@ -67,38 +67,6 @@ impl Asked {
     }
 }
 
-#[derive(Deserialize)]
-struct Members {
-    members: Vec<Member>,
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Member {
-    person: String,
-    name: String,
-    email: Option<String>,
-    role: Role,
-    playbooks: Reach,
-    auth_methods: Vec<String>,
-    last_seen_at: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Invitations {
-    invitations: Vec<Invitation>,
-}
-
-#[derive(Deserialize)]
-struct Invitation {
-    id: String,
-    email: String,
-    role: Role,
-    playbooks: Reach,
-    expires_at: String,
-    link: Option<String>,
-}
-
 /// `GET /{org}/members`.
 pub(super) async fn page(
     State(app): State<Arc<App>>,
@@ -137,11 +105,12 @@ pub(super) async fn invite(
             "role": fields.get("role"),
             "playbooks": reach::read(&fields)?,
         });
-        let made: Invitation = visit.run::<InviteMember, _>(&app, asked).await.map_err(in_a_page)?;
+        let made = perform::<InviteMember>(visit.context(&app), asked).await.map_err(in_a_page)?;
         let mut view = view(&app, &visit, &Asked::default(), None).await?;
+        let email = &made.invitation.email;
         match made.link {
-            Some(link) => view.parts.insert(0, Part::Once(once(&made.email, &made.expires_at, link))),
-            None => view.done = Some(Text::new(format!("A mail with the invitation goes to {}.", made.email))),
+            Some(link) => view.parts.insert(0, Part::Once(once(email, &made.invitation.expires_at, link))),
+            None => view.done = Some(Text::new(format!("A mail with the invitation goes to {email}."))),
         }
         Ok::<_, Problem>(view)
     };
@@ -164,7 +133,7 @@ pub(super) async fn revoke(
     let back = format!("/{org}/{END}");
     let done = async {
         let (visit, fields) = Visit::command(&app, &org, request).await?;
-        visit.run::<RevokeInvitation, Value>(&app, json!({ "id": fields.get("id") })).await
+        perform::<RevokeInvitation>(visit.context(&app), json!({ "id": fields.get("id") })).await
     };
     match done.await {
         Ok(_) => studio::see_other(&back),
@@ -199,12 +168,12 @@ fn once(email: &str, expires_at: &str, link: String) -> Once {
 
 /// The page; `sent` is what stood in the form of an invitation that was refused.
 async fn view(app: &Arc<App>, visit: &Visit, asked: &Asked, sent: Option<&Fields>) -> Result<TabbedView> {
-    let listed: Members = visit.run::<ListMembers, _>(app, asked.fields()).await?;
+    let listed = perform::<ListMembers>(visit.context(app), asked.fields()).await?;
     let mut parts = vec![Part::Form(search(visit, asked)), Part::Table(table(visit, asked, listed))];
     if asked.cursor.is_empty() {
         let open = json!({ "status": "open", "limit": 100 });
-        let open: Invitations = visit.run::<ListInvitations, _>(app, open).await?;
-        parts.push(Part::List(invitations(visit, open)));
+        let open = perform::<ListInvitations>(visit.context(app), open).await?.invitations;
+        parts.push(Part::List(open_invitations(visit, open)));
         if visit.takes_commands() {
             parts.push(Part::Form(invitation(visit, sent)));
         }
@@ -219,7 +188,7 @@ fn search(visit: &Visit, asked: &Asked) -> Section {
         .looking()
 }
 
-fn table(visit: &Visit, asked: &Asked, listed: Members) -> Table {
+fn table(visit: &Visit, asked: &Asked, listed: list_members::Output) -> Table {
     let next = listed.next_cursor.map(|cursor| asked.next(&visit.path(END), &cursor));
     Table {
         title: Text::new("Members"),
@@ -230,11 +199,11 @@ fn table(visit: &Visit, asked: &Asked, listed: Members) -> Table {
     }
 }
 
-fn row(visit: &Visit, member: Member) -> Vec<Cell> {
+fn row(visit: &Visit, member: members::View) -> Vec<Cell> {
     let own = member.person == visit.caller.id();
     let title = if own { format!("{} (you)", member.name) } else { member.name };
     let title = Text::new(title);
-    let person = member.person.trim_start_matches("person:");
+    let person = members::person_of(&member.person);
     let mut acts = Vec::new();
     if visit.takes_commands() && visit.role().manages(member.role) {
         acts.push(Act::link(visit.path(&format!("members/{person}")), "Change"));
@@ -244,22 +213,22 @@ fn row(visit: &Visit, member: Member) -> Vec<Cell> {
     vec![
         Cell::Named { title: title.clone(), detail: Text::new(member.email.as_deref().unwrap_or_default()) },
         Cell::words(member.role.word()),
-        Cell::words(member.playbooks.words()),
+        Cell::words(reach::words(&member.playbooks.0)),
         Cell::words(if methods.is_empty() { "nothing yet" } else { &methods }),
         Cell::Short(Text::new(seen)),
         Cell::Acts { about: title, acts },
     ]
 }
 
-fn invitations(visit: &Visit, open: Invitations) -> List {
-    let lines = open.invitations.into_iter().map(|invitation| {
+fn open_invitations(visit: &Visit, open: Vec<invitations::View>) -> List {
+    let lines = open.into_iter().map(|invitation| {
         let may = visit.takes_commands() && visit.role().manages(invitation.role);
         Line {
             title: Text::new(&invitation.email),
             detail: Text::new(format!(
                 "{}, playbooks: {}, until {}",
                 invitation.role.word(),
-                invitation.playbooks.words(),
+                reach::words(&invitation.playbooks.0),
                 written(&invitation.expires_at)
             )),
             acts: if may { vec![Act::button(visit.path(REVOKE), "Take back", invitation.id)] } else { Vec::new() },

@@ -1,8 +1,8 @@
 //! The pages of an org (`identity.md` 8.1 and 9): `/{org}/members`, `/{org}/settings` and their like.
 //!
-//! [`Visit`] is somebody at one of them. What a page shows and does is what the declared operations answer and do
-//! ([`Visit::run`]), so that rules, words and audit are those of `/v1`. An org one does not belong to looks like one that
-//! is not there.
+//! `Visit` is somebody at one of them. What a page shows and does is what the declared operations answer and do
+//! ([`crate::operations::perform`]), so that rules, words and audit are those of `/v1`. An org one does not belong to looks
+//! like one that is not there.
 
 mod audit;
 mod keys;
