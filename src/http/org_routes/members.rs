@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use http::{Extensions, HeaderMap, Uri};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::reach::{self, any_role_input, playbooks_input, role_input};
 use super::visit::{Visit, refused_form};
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::RequestId;
-use crate::http::pages::{refused, written};
+use crate::http::pages::{answered, refused, written};
 use crate::http::sign_in_routes::Fields;
 use crate::identity::Role;
 use crate::operations::invitations::invite_member::InviteMember;
@@ -23,48 +23,16 @@ use crate::operations::{invitations, members, perform};
 use crate::studio::parts::{Act, Cell, Line, List, Once, Part, Section, Table, Weight};
 use crate::studio::{self, Input, Response, TabbedView, Text, tabbed};
 
+/// How the address of the page ends.
 pub(super) const END: &str = "members";
 const INVITE: &str = "members/invite";
 const REVOKE: &str = "members/revoke";
 
-/// Which members are wanted.
-#[derive(Default)]
-struct Asked {
-    q: String,
-    role: String,
-    cursor: String,
-}
-
-impl Asked {
-    fn read(query: &str) -> Self {
-        let mut asked = Self::default();
-        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-            match &*name {
-                "q" => asked.q = value.trim().to_owned(),
-                "role" => asked.role = value.into_owned(),
-                "cursor" => asked.cursor = value.into_owned(),
-                _ => {}
-            }
-        }
-        asked
-    }
-
-    fn fields(&self) -> Value {
-        let given = [("q", &self.q), ("role", &self.role), ("cursor", &self.cursor)];
-        let given = given.into_iter().filter(|(_, value)| !value.is_empty());
-        Value::Object(given.map(|(name, value)| (name.to_owned(), json!(value))).collect::<Map<_, _>>())
-    }
-
-    /// The address of the page after this one.
-    fn next(&self, path: &str, cursor: &str) -> String {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        for (name, value) in [("q", self.q.as_str()), ("role", &self.role), ("cursor", cursor)] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        format!("{path}?{}", query.finish())
-    }
+/// What `list_members` is asked, by the fields of the address.
+fn wanted(asked: &Fields) -> Value {
+    let given = ["q", "role", "cursor"].map(|name| (name, asked.get(name).trim()));
+    let given = given.into_iter().filter(|(_, value)| !value.is_empty());
+    Value::Object(given.map(|(name, value)| (name.to_owned(), value.into())).collect())
 }
 
 /// `GET /{org}/members`.
@@ -79,12 +47,9 @@ pub(super) async fn page(
     let shown = async {
         let visit = Visit::of(&app, &org, &headers, &request).await?;
         visit.manages()?;
-        view(&app, &visit, &Asked::read(address.query().unwrap_or_default()), None).await
+        view(&app, &visit, &Fields::of_query(&address), None).await
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, &format!("/{org}/{END}"), problem, &id.0),
-    }
+    answered(&app, shown.await, &format!("/{org}/{END}"), &id.0)
 }
 
 /// `POST /{org}/members/invite`. The answer is the page itself, since the link stands nowhere else.
@@ -106,7 +71,7 @@ pub(super) async fn invite(
             "playbooks": reach::read(&fields)?,
         });
         let made = perform::<InviteMember>(visit.context(&app), asked).await.map_err(in_a_page)?;
-        let mut view = view(&app, &visit, &Asked::default(), None).await?;
+        let mut view = view(&app, &visit, &Fields::default(), None).await?;
         let email = &made.invitation.email;
         match made.link {
             Some(link) => view.parts.insert(0, Part::Once(once(email, &made.invitation.expires_at, link))),
@@ -116,7 +81,7 @@ pub(super) async fn invite(
     };
     match done.await {
         Ok(view) => tabbed(&view),
-        Err(problem) => match view(&app, &visit, &Asked::default(), Some(&fields)).await {
+        Err(problem) => match view(&app, &visit, &Fields::default(), Some(&fields)).await {
             Ok(view) => refused_form(&app, view, &visit.path(INVITE), &back, problem, &id.0),
             Err(_) => refused(&app, &back, problem, &id.0),
         },
@@ -167,10 +132,10 @@ fn once(email: &str, expires_at: &str, link: String) -> Once {
 }
 
 /// The page; `sent` is what stood in the form of an invitation that was refused.
-async fn view(app: &Arc<App>, visit: &Visit, asked: &Asked, sent: Option<&Fields>) -> Result<TabbedView> {
-    let listed = perform::<ListMembers>(visit.context(app), asked.fields()).await?;
+async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields, sent: Option<&Fields>) -> Result<TabbedView> {
+    let listed = perform::<ListMembers>(visit.context(app), wanted(asked)).await?;
     let mut parts = vec![Part::Form(search(visit, asked)), Part::Table(table(visit, asked, listed))];
-    if asked.cursor.is_empty() {
+    if asked.get("cursor").is_empty() {
         let open = json!({ "status": "open", "limit": 100 });
         let open = perform::<ListInvitations>(visit.context(app), open).await?.invitations;
         parts.push(Part::List(open_invitations(visit, open)));
@@ -181,15 +146,15 @@ async fn view(app: &Arc<App>, visit: &Visit, asked: &Asked, sent: Option<&Fields
     Ok(visit.view(END, "Members", parts))
 }
 
-fn search(visit: &Visit, asked: &Asked) -> Section {
+fn search(visit: &Visit, asked: &Fields) -> Section {
     Section::new("Find members", visit.path(END), "Find")
-        .input(Input::new("q", "Name or email", "search", "off").given(&asked.q).optional())
-        .input(any_role_input(&asked.role))
+        .input(Input::new("q", "Name or email", "search", "off").given(asked.get("q").trim()).optional())
+        .input(any_role_input(asked.get("role")))
         .looking()
 }
 
-fn table(visit: &Visit, asked: &Asked, listed: list_members::Output) -> Table {
-    let next = listed.next_cursor.map(|cursor| asked.next(&visit.path(END), &cursor));
+fn table(visit: &Visit, asked: &Fields, listed: list_members::Output) -> Table {
+    let next = listed.next_cursor.map(|cursor| asked.turned(&visit.path(END), &cursor));
     Table {
         title: Text::new("Members"),
         empty: "Nobody like that belongs to the org.",

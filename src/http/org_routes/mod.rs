@@ -43,7 +43,7 @@ pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/{org}/members", get(members::page).fallback(|| only("GET, HEAD")))
         .route("/{org}/keys", get(keys::page).fallback(|| only("GET, HEAD")))
-        .route("/{org}/keys/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
+        .route("/{org}/keys/new", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
         .route("/{org}/keys/{key}/{act}", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
         .route("/{org}/audit", get(audit::page).fallback(|| only("GET, HEAD")))
         .route("/{org}/members/invite", post(members::invite).fallback(|| only("POST")))

@@ -9,6 +9,7 @@ use super::pages;
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::http::pages::{is_sign_in_again, refused};
+use crate::http::problems::nothing;
 use crate::http::sign_in_routes::{Fields, checked};
 use crate::http::{Sender, Session, page_routes, studio_session, through};
 use crate::identity::orgs::Status;
@@ -41,7 +42,7 @@ impl Visit {
         sender.set_known();
         let at = Some(session.auth_time_ms);
         let caller = app.identity.acting(&session.person, org, Permissions::EVERY, at, By::Session).await?;
-        let (Some(caller), Some(org)) = (caller, app.identity.org(org).await?) else { return Err(nowhere()) };
+        let (Some(caller), Some(org)) = (caller, app.identity.org(org).await?) else { return Err(nothing()) };
         app.limits.admit(&caller)?;
         let frame = page_routes::frame(app, &session, Some(&org.id)).await?;
         let caller = through(&caller, Via::Studio, headers, extensions);
@@ -132,9 +133,4 @@ pub(super) fn refused_form(
     }
     let problem = noted(problem, id);
     tabbed_refused(&view.refused(action, &problem), &problem)
-}
-
-/// What an org is to somebody who does not belong to it.
-pub(super) fn nowhere() -> Problem {
-    Problem::not_found("There is nothing at this path.")
 }
