@@ -1,7 +1,8 @@
 //! Connections: the services and tool servers people give their org through their agent.
 //!
 //! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
-//! how each wants its credential; [`input`], what an agent may ask for; and [`links`], the page's side. The secrets store
+//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; and [`oauth`], what is
+//! asked of a provider's token endpoint. The secrets store
 //! ([`crate::secrets`]) keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request
 //! it belongs to.
 
@@ -12,6 +13,7 @@ mod forgetting;
 pub mod input;
 pub mod links;
 mod notice;
+pub mod oauth;
 mod record;
 mod rows;
 mod standing;

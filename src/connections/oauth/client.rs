@@ -1,0 +1,53 @@
+//! Who Playmaker is at a provider, and how it proves that at the token endpoint (RFC 6749, section 2.3).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderValue;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use zeroize::Zeroizing;
+
+/// What stays as it is in `application/x-www-form-urlencoded` parts of Basic (RFC 6749, section 2.3.1).
+const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A client of a provider. Never printed.
+#[derive(Clone)]
+pub struct Client {
+    /// Its id there.
+    pub id: String,
+    /// How it proves itself.
+    pub authentication: Authentication,
+}
+
+/// How a client proves itself.
+#[derive(Clone)]
+pub enum Authentication {
+    /// `Authorization: Basic`, id and secret encoded each (`client_secret_basic`).
+    Basic(Zeroizing<String>),
+    /// Members of the body (`client_secret_post`).
+    Post(Zeroizing<String>),
+    /// Not at all: a public client (`none`).
+    None,
+}
+
+impl Client {
+    /// The header that proves the client, where that is how it does.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        let Authentication::Basic(secret) = &self.authentication else { return None };
+        let part = |text| utf8_percent_encode(text, PART).to_string();
+        let pair = Zeroizing::new(format!("{}:{}", part(&self.id), *Zeroizing::new(part(secret))));
+        let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair.as_bytes()))).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// The members of the body that name the client and, where that is how it does, prove it. An empty secret is never
+    /// sent.
+    pub(super) fn members(&self) -> Vec<(&'static str, Zeroizing<String>)> {
+        let id = || ("client_id", Zeroizing::new(self.id.clone()));
+        match &self.authentication {
+            Authentication::Basic(_) => Vec::new(),
+            Authentication::Post(secret) if !secret.is_empty() => vec![id(), ("client_secret", secret.clone())],
+            Authentication::Post(_) | Authentication::None => vec![id()],
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Token requests as they are written, and answers of every form.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use url::Url;
+use zeroize::Zeroizing;
+
+use super::answer::read;
+use super::request::written;
+use super::{Authentication, Client, Endpoint, Grant};
+use crate::connections::catalogue::{AnswerForm, RequestBody, TokenAnswer};
+use crate::egress::Provenance;
+
+const NOW_MS: i64 = 1_790_847_000_000;
+
+fn endpoint(authentication: Authentication, body: RequestBody) -> Endpoint {
+    Endpoint {
+        url: Url::parse("https://provider.example/token").unwrap(),
+        provenance: Provenance::Person,
+        client: Client { id: "a client".into(), authentication },
+        body,
+        answer: TokenAnswer::default(),
+        token_params: BTreeMap::from([("audience".into(), "api".into()), ("grant_type".into(), "other".into())]),
+        refresh_params: BTreeMap::new(),
+        resource: Some("https://server.example/mcp".into()),
+    }
+}
+
+fn secret(text: &str) -> Zeroizing<String> {
+    Zeroizing::new(text.into())
+}
+
+#[test]
+fn a_request_is_written_as_the_file_says() {
+    let code = Grant::Code { code: "c&d", verifier: Some("v"), redirect: "https://us.example/connect/return" };
+    let (headers, body) = written(&endpoint(Authentication::Basic(secret("s:+")), RequestBody::Form), code);
+    assert_eq!(headers["authorization"], "Basic YSUyMGNsaWVudDpzJTNBJTJC", "each part is encoded by itself");
+    assert_eq!(
+        body,
+        "audience=api&code=c%26d&code_verifier=v&grant_type=authorization_code&\
+         redirect_uri=https%3A%2F%2Fus.example%2Fconnect%2Freturn&resource=https%3A%2F%2Fserver.example%2Fmcp"
+    );
+    let refresh = Grant::Refresh { refresh_token: "r" };
+    let (headers, body) = written(&endpoint(Authentication::Post(secret("s")), RequestBody::Json), refresh);
+    assert!(!headers.contains_key("authorization") && headers["content-type"] == "application/json");
+    assert_eq!(
+        body,
+        r#"{"client_id":"a client","client_secret":"s","grant_type":"refresh_token","refresh_token":"r","resource":"https://server.example/mcp"}"#
+    );
+    for authentication in [Authentication::None, Authentication::Post(secret(""))] {
+        let (_, body) = written(&endpoint(authentication, RequestBody::Form), refresh);
+        assert!(!String::from_utf8_lossy(&body).contains("client_secret"), "an empty secret is never sent");
+    }
+}
+
+#[test]
+fn an_answer_is_read_by_what_it_says_it_is_then_by_its_look() {
+    let json = r#"{"access_token":"a","token_type":"BEARER","scope":"x y","refresh_token":"r"}"#;
+    let form = "access_token=a&scope=x%20y&refresh_token=r";
+    for (content_type, body, reads) in [
+        (Some("application/json"), json, true),
+        (Some("text/plain"), json, true),
+        (None, form, true),
+        (Some("application/x-www-form-urlencoded; charset=utf-8"), form, true),
+        (Some("application/json"), form, false),
+        (Some("text/html"), "<p>a=b</p>", false),
+        (Some("application/json"), r#"{"access_token":"a","access_token":"b"}"#, false),
+        (None, "access_token=a&access_token=b", false),
+        (Some("application/json"), r#"{"access_token":""}"#, false),
+        (Some("application/json"), r#"{"access_token":"a\n"}"#, false),
+        (Some("application/json"), r#"{"access_token":"a","token_type":"mac"}"#, false),
+    ] {
+        let read = read(200, content_type, body.as_bytes(), &TokenAnswer::default(), NOW_MS);
+        assert_eq!(read.is_ok(), reads, "{content_type:?} {body}");
+        if let Ok(tokens) = read {
+            assert_eq!((tokens.access_token.as_str(), tokens.refresh_token.unwrap().as_str()), ("a", "r"));
+            assert_eq!(tokens.grant.scopes.unwrap(), ["x", "y"]);
+        }
+    }
+}
+
+#[test]
+fn members_stand_where_the_file_says() {
+    let rules = TokenAnswer {
+        access_token: Some("/authed_user/access_token".into()),
+        scope: Some("/authed_user/scope".into()),
+        error_in_200: true,
+        default_lifetime: Some(7_200),
+        ..TokenAnswer::default()
+    };
+    let body = br#"{"ok":true,"authed_user":{"access_token":"a","scope":"x,y"}}"#;
+    let tokens = read(200, None, body, &rules, NOW_MS).ok().unwrap();
+    assert_eq!(tokens.grant.scopes.unwrap(), ["x", "y"]);
+    assert_eq!(tokens.grant.expires_at_ms, Some(NOW_MS + 7_200_000));
+    let refused = read(200, None, br#"{"ok":false,"error":"invalid_code"}"#, &rules, NOW_MS).err().unwrap();
+    assert_eq!((refused.code.as_deref(), refused.status, refused.is_answer()), (Some("invalid_code"), Some(200), true));
+}
+
+#[test]
+fn the_end_of_a_token_is_taken_from_wherever_it_is_told() {
+    use base64::Engine;
+    let claims = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(r#"{"exp":1790850600}"#);
+    let jwt = format!(r#"{{"access_token":"e30.{claims}.sig"}}"#);
+    for (body, end_s) in [
+        (r#"{"access_token":"a","expires_in":60}"#, Some(60)),
+        (r#"{"access_token":"a","expires_in":"3600"}"#, Some(3_600)),
+        (r#"{"access_token":"a","expires_in":90.7}"#, Some(90)),
+        (r#"{"access_token":"a","expires_in":0}"#, Some(60)),
+        (r#"{"access_token":"a","expires_in":1e300}"#, Some(31_536_000)),
+        (r#"{"access_token":"a","expires_at":1790848000}"#, Some(1_000)),
+        (r#"{"access_token":"a","expires_at":"2026-10-01T10:30:00Z"}"#, Some(3_600)),
+        (r#"{"access_token":"a","expires_in":null}"#, None),
+        (&jwt, Some(3_600)),
+        (r#"{"access_token":"a"}"#, None),
+    ] {
+        let tokens = read(200, None, body.as_bytes(), &TokenAnswer::default(), NOW_MS).ok().unwrap();
+        assert_eq!(tokens.grant.expires_at_ms, end_s.map(|end| NOW_MS + end * 1_000), "{body}");
+    }
+}
+
+#[test]
+fn a_provider_s_words_are_not_kept() {
+    let body = br#"{"error":"<b>no</b>","error_description":"a secret"}"#;
+    let refused = read(400, Some("application/json"), body, &TokenAnswer::default(), NOW_MS).err().unwrap();
+    assert_eq!(refused.code, None);
+    assert!(!format!("{refused:?}").contains("secret"));
+}
+
+proptest! {
+    #[test]
+    fn no_answer_does_any_harm(status in 100_u16..600, body in proptest::collection::vec(any::<u8>(), 0..200)) {
+        for answer in [AnswerForm::Auto, AnswerForm::Json, AnswerForm::Form] {
+            let rules = TokenAnswer { answer, ..TokenAnswer::default() };
+            if let Ok(tokens) = read(status, None, &body, &rules, NOW_MS) {
+                prop_assert!((200..300).contains(&status) && !tokens.access_token.is_empty());
+            }
+        }
+    }
+}

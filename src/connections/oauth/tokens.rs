@@ -1,0 +1,51 @@
+//! Tokens as they come and as they are kept.
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::secrets::Fields;
+
+const ACCESS: &str = "access_token";
+const REFRESH: &str = "refresh_token";
+const GRANT: &str = "grant";
+
+/// What a token endpoint gave (RFC 6749, section 5.1). Never printed.
+#[derive(Clone)]
+pub struct Tokens {
+    /// Goes with each call.
+    pub access_token: Zeroizing<String>,
+    /// Gets the next access token.
+    pub refresh_token: Option<Zeroizing<String>>,
+    /// What is known of both, which is no secret.
+    pub grant: Grant,
+}
+
+/// What is kept beside the tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// When the tokens came, in milliseconds since the epoch.
+    pub obtained_at_ms: i64,
+    /// When the access token ends; `None` when it does not, as far as anybody said.
+    pub expires_at_ms: Option<i64>,
+    /// What was granted; `None` where the answer did not say, which means as asked.
+    pub scopes: Option<Vec<String>>,
+}
+
+impl Tokens {
+    /// As the secrets store keeps them.
+    pub fn fields(&self) -> Fields {
+        let mut fields = Fields::from([(ACCESS.to_owned(), self.access_token.clone())]);
+        if let Some(refresh) = &self.refresh_token {
+            fields.insert(REFRESH.to_owned(), refresh.clone());
+        }
+        let grant = serde_json::to_string(&self.grant).unwrap_or_default();
+        fields.insert(GRANT.to_owned(), Zeroizing::new(grant));
+        fields
+    }
+
+    /// From the secrets store; `None` for a record that holds no tokens.
+    pub fn of(mut fields: Fields) -> Option<Self> {
+        let grant = serde_json::from_str(fields.remove(GRANT)?.as_str()).ok()?;
+        Some(Self { access_token: fields.remove(ACCESS)?, refresh_token: fields.remove(REFRESH), grant })
+    }
+}
