@@ -1,19 +1,19 @@
 //! The one outward error: a [`Problem`], served as a problem document (RFC 9457) over HTTP and inside a tool result over MCP.
 //!
 //! A `Problem` holds words for the caller and, apart from them, a private source for the log. Start with [`Reason`],
-//! whose table is the only place that maps a reason to its status.
+//! whose table is the only place that maps a reason to its status. `document` tells it to programs and to agents,
+//! `database` makes one of what a database says.
 
+mod database;
+mod document;
 mod reason;
 
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 pub use reason::Reason;
-
-/// Kinds whose problem type is their own, and not that of the reason (`http-api.md` 3.3).
-const KINDS_WITH_TYPE: [&str; 4] = ["tools_called", "effect_unknown", "tools_unfinished", "rebuilding"];
 
 /// Seconds a caller is asked to wait where a sheet says nothing else (`http-api.md` 3.5).
 pub const RETRY_AFTER_S: u32 = 5;
@@ -260,54 +260,6 @@ impl Problem {
     pub fn private_source(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
         self.0.source.as_deref()
     }
-
-    /// The problem document (RFC 9457): `type`, `title`, `status`, `detail`, `reason` and what else it has.
-    pub fn document(&self) -> Value {
-        let inner = &self.0;
-        let word = match inner.kind {
-            Some(kind) if KINDS_WITH_TYPE.contains(&kind) => kind,
-            _ => inner.reason.word(),
-        };
-        let mut document = json!({
-            "type": format!("urn:playmaker:problem:{word}"),
-            "title": word.replace('_', " "),
-            "status": inner.reason.status(),
-            "detail": inner.detail,
-            "reason": inner.reason.word(),
-        });
-        let Some(members) = document.as_object_mut() else {
-            return document;
-        };
-        if inner.reason == Reason::InvalidInput {
-            members.insert("errors".into(), json!(inner.issues));
-        }
-        for (member, value) in [("kind", inner.kind), ("because", inner.because)] {
-            if let Some(value) = value {
-                members.insert(member.into(), value.into());
-            }
-        }
-        if let Some(incident) = &inner.incident {
-            members.insert("instance".into(), format!("urn:uuid:{incident}").into());
-        }
-        for (member, value) in &inner.extensions {
-            members.entry(member.clone()).or_insert_with(|| value.clone());
-        }
-        document
-    }
-
-    /// The words for an agent over MCP: the detail, each fault of the input, and when to try again.
-    pub fn words(&self) -> String {
-        let mut words = self.0.detail.to_string();
-        if self.0.issues.len() > 1 {
-            for issue in self.0.issues.iter().take(20) {
-                words.push_str(&format!("\n{}: {}", named(&issue.pointer), issue.detail));
-            }
-        }
-        if let Some(seconds) = self.0.retry_after_s {
-            words.push_str(&format!(" Try again in {seconds} seconds."));
-        }
-        words
-    }
 }
 
 /// A place as words name it: without control characters, which a sender may have put into a field's name.
@@ -339,59 +291,8 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-impl From<sqlx::Error> for Problem {
-    /// A database that is away, or that asks for the same again, is no fault of ours: the caller may try again.
-    fn from(error: sqlx::Error) -> Self {
-        if !passes(&error) {
-            return Self::internal(error);
-        }
-        tracing::warn!(%error, "the database does not answer just now");
-        let mut problem = Self::unavailable("The database does not answer just now.");
-        problem.0.source = Some(error.into());
-        problem
-    }
-}
-
-/// Whether an error of the database may pass: it cannot be reached, or one of PostgreSQL's classes for that.
-fn passes(error: &sqlx::Error) -> bool {
-    const CODES: [&str; 6] = ["57P01", "57P02", "57P03", "53300", "40001", "40P01"];
-    match error {
-        sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Io(_) | sqlx::Error::Tls(_) => true,
-        sqlx::Error::Database(error) => error.code().is_some_and(|code| CODES.contains(&code.as_ref())),
-        _ => false,
-    }
-}
-
 impl From<serde_json::Error> for Problem {
     fn from(error: serde_json::Error) -> Self {
         Self::internal(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_document_names_the_fault_and_its_place() {
-        let problem = Problem::invalid("/name", "must be text");
-        assert_eq!(
-            problem.document(),
-            json!({
-                "type": "urn:playmaker:problem:invalid_input",
-                "title": "invalid input",
-                "status": 422,
-                "detail": "The input does not fit at /name: must be text",
-                "reason": "invalid_input",
-                "errors": [{ "detail": "must be text", "pointer": "/name" }],
-            })
-        );
-    }
-
-    #[test]
-    fn the_private_source_is_in_no_document() {
-        let problem = Problem::internal("password=hunter2").incident("0190".into());
-        assert!(!problem.document().to_string().contains("hunter2"));
-        assert_eq!(problem.document()["instance"], "urn:uuid:0190");
     }
 }

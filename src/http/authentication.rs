@@ -8,6 +8,7 @@ use http::{HeaderMap, Method};
 
 use super::cookies::Cookie;
 use super::csrf;
+use super::problems::nothing;
 use super::{Sender, through};
 use crate::app::App;
 use crate::error::{Challenge, Problem, Reason};
@@ -169,15 +170,14 @@ pub(super) async fn api_caller(
 pub(super) async fn acting_in(app: &Arc<App>, session: &Session, org: &str, parts: &Parts) -> Result<Context, Problem> {
     let caller = person_in(app, session, Some(org)).await?;
     if caller.org != org {
-        return Err(Problem::not_found("There is nothing at this path."));
+        return Err(nothing());
     }
     app.limits.admit(&caller)?;
     Ok(admission::context(app.clone(), through(&caller, Via::Studio, &parts.headers, &parts.extensions), false))
 }
 
 /// The person of a session in `org`; where the route names none, in the org they used last, or in the one the session is
-/// for. Who does not belong to the
-/// org acts in none, and is refused as any caller of another org.
+/// for. Who does not belong to the org acts in none, and is refused as any caller of another org.
 async fn person_in(app: &App, session: &Session, org: Option<&str>) -> Result<Arc<Caller>, Problem> {
     let org = match (org, &session.kept.org) {
         (Some(org), _) => Some(org.to_owned()).filter(|org| session.kept.is_for(org)),
@@ -264,6 +264,7 @@ fn not_signed_in() -> Problem {
     Problem::new(Reason::Unauthenticated, "Sign in to Studio to open this.").challenge(Some(Challenge::Missing))
 }
 
+/// 403 for a command that comes from no page of ours.
 pub(super) fn foreign() -> Problem {
     Problem::new(Reason::OriginNotAllowed, "This is taken from Studio's own page alone.")
 }

@@ -15,6 +15,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::cookies::Cookie;
+use super::problems::nothing;
 use super::{Sender, challenge, framing, problems, unread};
 use crate::app::App;
 use crate::error::{Problem, Reason};
@@ -177,7 +178,7 @@ fn is_public(path: &str) -> bool {
 /// A path that is no text leads nowhere.
 fn readable(request: &Request) -> Result<(), Problem> {
     if percent_encoding::percent_decode_str(request.uri().path()).decode_utf8().is_err() {
-        return Err(Problem::not_found("There is nothing at this path."));
+        return Err(nothing());
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use http::{Extensions, HeaderMap};
 use serde_json::json;
 
 use super::pages::{minute, refused};
+use super::problems::nothing;
 use super::sign_in_routes::{Fields, checked, to_sign_in};
 use super::{RequestId, Sender, Session, only, page_routes, studio_session, through};
 use crate::app::App;
@@ -19,7 +20,7 @@ use crate::identity::invitations::{self, Invitation};
 use crate::identity::{Person, Playbooks};
 use crate::ledger::Via;
 use crate::operations::invitations::accept_invitation::AcceptInvitation;
-use crate::operations::{Operation, admission, noted};
+use crate::operations::{admission, noted, perform};
 use crate::studio::invitation::{InvitationView, Who, invitation};
 use crate::studio::{self, FormView, Input, Response, Text};
 
@@ -31,10 +32,6 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route(AT, get(page).post(look).fallback(|| only("GET, HEAD, POST")))
         .route("/invitations/sign-in", post(sign_in).fallback(|| only("POST")))
         .route("/invitations/accept", post(accept).fallback(|| only("POST")))
-}
-
-fn nothing() -> Problem {
-    Problem::not_found("There is nothing at this path.")
 }
 
 /// `GET /invitations`.
@@ -50,7 +47,7 @@ async fn look(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>, 
         Ok(fields) => fields,
         Err(problem) => return studio::error_page(&noted(problem, &id.0)),
     };
-    let code = code_of(&fields);
+    let code = fields.code("code");
     let found = async {
         let found = app.identity.invitation_of_code(code).await?;
         if found.is_none() {
@@ -69,7 +66,7 @@ async fn sign_in(State(app): State<Arc<App>>, Extension(id): Extension<RequestId
     let sender = Sender::of(request.extensions());
     let (parts, sent) = request.into_parts();
     match read(&app, &parts.headers, sent, &sender).await {
-        Ok(fields) => to_sign_in(&app, &back(code_of(&fields))),
+        Ok(fields) => to_sign_in(&app, &back(fields.code("code"))),
         Err(problem) => studio::error_page(&noted(problem, &id.0)),
     }
 }
@@ -82,7 +79,7 @@ async fn accept(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>
         Ok(Some(session)) => session,
         Ok(None) => {
             let fields = read(&app, &parts.headers, sent, &sender).await;
-            let path = fields.map_or_else(|_| AT.to_owned(), |fields| back(code_of(&fields)));
+            let path = fields.map_or_else(|_| AT.to_owned(), |fields| back(fields.code("code")));
             let away = Problem::new(Reason::Unauthenticated, "Sign in to accept the invitation.");
             return refused(&app, &path, away, &id.0);
         }
@@ -91,7 +88,7 @@ async fn accept(State(app): State<Arc<App>>, Extension(id): Extension<RequestId>
     let done = async {
         sender.set_known();
         let fields = checked(&app, &parts.headers, sent, &session).await?;
-        join(&app, &session, code_of(&fields), &parts.headers, &parts.extensions).await
+        join(&app, &session, fields.code("code"), &parts.headers, &parts.extensions).await
     };
     match done.await {
         Ok(()) => studio::see_other("/"),
@@ -117,19 +114,9 @@ async fn join(
 ) -> Result<()> {
     let at = Some(session.auth_time_ms);
     let caller = app.identity.acting_nowhere(&session.person, at).await?.ok_or_else(no_good)?;
-    let id = AcceptInvitation::DECLARATION.id;
-    let entry = app.operations.iter().find(|entry| entry.declaration.id == id);
-    let entry = entry.ok_or_else(|| Problem::internal("a page's operation is not in the list"))?;
     let caller = through(&caller, Via::Studio, headers, extensions);
-    let context = admission::context(app.clone(), caller.clone(), false);
-    let done = entry.run(context, json!({ "code": code })).await;
-    done.map(|_| ()).inspect_err(|problem| app.refusals.note(&caller, id, problem))
-}
-
-/// The code, also where the whole link was given.
-fn code_of(fields: &Fields) -> &str {
-    let code = fields.get("code").trim();
-    code.rsplit_once('#').map_or(code, |(_, code)| code)
+    let context = admission::context(app.clone(), caller, false);
+    perform::<AcceptInvitation>(context, json!({ "code": code })).await.map(|_| ())
 }
 
 /// The address that leads back to an invitation.

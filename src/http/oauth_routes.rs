@@ -12,6 +12,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
 use super::oauth::{authorize, consent, endpoints, registration};
+use super::problems::nothing;
 use super::{only, problems};
 use crate::app::App;
 use crate::error::Problem;
@@ -45,7 +46,7 @@ pub(super) fn routes(app: &App) -> Router<Arc<App>> {
 
 /// The authorization server, in a handler of a route that is there only with it.
 pub(super) fn server(app: &App) -> Result<&AuthorizationServer, Problem> {
-    app.oauth.as_ref().ok_or_else(|| Problem::not_found("There is nothing at this path."))
+    app.oauth.as_ref().ok_or_else(nothing)
 }
 
 async fn metadata(State(app): State<Arc<App>>, request: Request) -> Response {
@@ -89,6 +90,6 @@ fn redirected(status: StatusCode, request: &Request) -> Response {
         Ok(location) => {
             (status, [(LOCATION, location), (CACHE_CONTROL, HeaderValue::from_static("no-store"))]).into_response()
         }
-        Err(_) => problems::response(&Problem::not_found("There is nothing at this path.")),
+        Err(_) => problems::response(&nothing()),
     }
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::authentication::{AtLink, opening};
 use super::entrance::RequestId;
+use super::problems::nothing;
 use super::{Sender, Session, body, org_routes, problems, same_origin, sign_in_routes, studio_session};
 use crate::app::App;
 use crate::config::{CredentialKind, Permission};
@@ -38,7 +39,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 async fn unknown() -> Response {
-    problems::response(&Problem::not_found("There is nothing at this path."))
+    problems::response(&nothing())
 }
 
 /// How to connect, for anybody; it tells nothing that the metadata does not.
@@ -258,7 +259,7 @@ async fn run(context: Context, link: &str, command: &str, mut fields: Map<String
         "approve" => approve::Approve::DECLARATION.id,
         "credential" => give_credential::GiveCredential::DECLARATION.id,
         "cancel" => cancel::Cancel::DECLARATION.id,
-        _ => return Err(Problem::not_found("There is nothing at this path.")),
+        _ => return Err(nothing()),
     };
     let app = context.app.clone();
     let entry: Option<&Entry> = app.operations.iter().find(|entry| entry.declaration.id == id);

@@ -4,35 +4,39 @@
 use http::Uri;
 
 use super::Session;
+use super::problems::nothing;
 use super::sign_in_routes::to_sign_in;
 use crate::app::App;
 use crate::clock;
 use crate::error::{Problem, Reason, Result};
-use crate::operations::admission::RECENT_MS;
-use crate::operations::noted;
-use crate::studio::{self, Response};
+use crate::operations::{admission, noted};
+use crate::studio::{self, Response, TabbedView, tabbed};
 
 /// Refuses what needs a fresh proof of who it is.
 ///
 /// # Errors
 /// 403 kind `sign_in_again`, which [`refused`] answers with the way to it.
 pub(super) fn recent(app: &App, session: &Session) -> Result<()> {
-    if app.clock.now_ms() - session.auth_time_ms <= RECENT_MS {
-        return Ok(());
-    }
-    let words = "This needs a fresh sign-in: sign in again and repeat it.";
-    Err(Problem::forbidden(words).kind("sign_in_again").challenge(None))
+    admission::recent(Some(session.auth_time_ms), app.clock.now_ms())
 }
 
 /// The answer to what could not be shown or done: who has to sign in is sent to do so, and then back to `path`.
 pub(super) fn refused(app: &App, path: &str, problem: Problem, id: &str) -> Response {
     if !app.access.signs_in() {
-        return studio::error_page(&Problem::not_found("There is nothing at this path."));
+        return studio::error_page(&nothing());
     }
     if problem.reason() == Reason::Unauthenticated || is_sign_in_again(&problem) {
         return to_sign_in(app, path);
     }
     studio::error_page(&noted(problem, id))
+}
+
+/// A page, or [`refused`] where it could not be made.
+pub(super) fn answered(app: &App, view: Result<TabbedView>, path: &str, id: &str) -> Response {
+    match view {
+        Ok(view) => tabbed(&view),
+        Err(problem) => refused(app, path, problem, id),
+    }
 }
 
 /// Whether a refusal asks for a fresh sign-in.

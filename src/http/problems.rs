@@ -12,6 +12,11 @@ use crate::error::Problem;
 /// The media type of a problem document.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
+/// 404 in the words of a path at which nothing stands, also for who may not know what does.
+pub fn nothing() -> Problem {
+    Problem::not_found("There is nothing at this path.")
+}
+
 /// The answer that tells `problem`.
 pub fn response(problem: &Problem) -> Response {
     let mut response = Response::new(Body::from(problem.document().to_string()));

@@ -159,6 +159,7 @@ pub fn is_code(text: &str) -> bool {
     text.len() == CODE_LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// An invitation of the org, inside a commit.
 pub(super) async fn one(connection: &mut Connection, org: &str, id: &str, now_ms: i64) -> Result<Option<Invitation>> {
     let row: Option<Stored> = on_connection!(connection, c => sqlx::query_as(ONE)
         .bind(org).bind(id).fetch_optional(c).await)?;

@@ -89,8 +89,12 @@ fn in_the_way(caller: &Caller, permissions: &[Permission]) -> Option<String> {
 /// What may not be done by whoever finds an open browser: the person must have proved who they are within
 /// [`RECENT_MS`] (`identity.md` 8.2).
 pub fn recent_sign_in(context: &Context) -> Result<()> {
-    let at = context.caller.signed_in_at_ms();
-    if at.is_some_and(|at| context.now_ms() - at <= RECENT_MS) {
+    recent(context.caller.signed_in_at_ms(), context.now_ms())
+}
+
+/// The same for who proved it at `at_ms`, or never.
+pub fn recent(at_ms: Option<i64>, now_ms: i64) -> Result<()> {
+    if at_ms.is_some_and(|at| now_ms - at <= RECENT_MS) {
         return Ok(());
     }
     Err(Problem::forbidden("This needs a fresh sign-in: sign in again and repeat it.")

@@ -100,14 +100,17 @@ impl Input {
         self
     }
 
+    /// Whether it is one box.
     pub(super) fn is_checkbox(&self) -> bool {
         self.kind == "checkbox" && self.choices.is_empty()
     }
 
+    /// Whether it is several boxes or round buttons.
     pub(super) fn is_group(&self) -> bool {
         matches!(self.kind, "checkbox" | "radio") && !self.choices.is_empty()
     }
 
+    /// Whether it is a list to choose from.
     pub(super) fn is_select(&self) -> bool {
         self.kind == "select"
     }

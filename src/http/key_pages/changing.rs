@@ -12,6 +12,7 @@ use crate::operations::perform;
 use crate::studio::Input;
 use crate::studio::parts::{Section, Weight};
 
+/// The form, filled in with how the key stands.
 pub(super) fn section(place: &Place, key: &View, given: &Fields) -> Section {
     let was = |name: &str, before: String| if given.has(name) { given.get(name).to_owned() } else { before };
     let name = Input::new("name", "Name", "text", "off").hint("Small letters, digits and hyphens.");
@@ -34,6 +35,7 @@ pub(super) fn section(place: &Place, key: &View, given: &Fields) -> Section {
     section
 }
 
+/// Does it.
 pub(super) async fn change(place: &Place, id: &str, given: &Fields) -> Result<Done> {
     let mut input = json!({ "id": id, "name": given.get("name").trim() });
     let calls = given.get("usage_limit");

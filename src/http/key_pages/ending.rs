@@ -22,6 +22,7 @@ const GRACES: [(&str, &str); 4] = [
 ];
 const USUAL: &str = "86400";
 
+/// The form that gives a key a new text.
 pub(super) fn rotating(place: &Place, key: &View, given: &Fields) -> Section {
     let chosen = if given.has("grace_seconds") { given.get("grace_seconds") } else { USUAL };
     let graces = GRACES.map(|(value, words)| (value, words, value == chosen));
@@ -38,6 +39,7 @@ pub(super) fn rotating(place: &Place, key: &View, given: &Fields) -> Section {
         .way(&place.list, "Go back")
 }
 
+/// Gives it, and shows it.
 pub(super) async fn rotate(place: &Place, id: &str, given: &Fields) -> Result<Done> {
     let input = json!({ "id": id, "grace_seconds": number(given.get("grace_seconds")) });
     let made = perform::<RotateKey>(place.context.clone(), input).await?;
@@ -48,6 +50,7 @@ pub(super) async fn rotate(place: &Place, id: &str, given: &Fields) -> Result<Do
     Ok(Done::Shown(making::shown(place, &made.view.name, made.key, before)))
 }
 
+/// The form that ends a key.
 pub(super) fn revoking(place: &Place, key: &View) -> Section {
     let address = format!("{}/{}/revoke", place.base, key.id);
     Section::new(format!("Revoke {}?", key.name), address, "Revoke the key")
@@ -56,6 +59,7 @@ pub(super) fn revoking(place: &Place, key: &View) -> Section {
         .way(&place.list, "Keep the key")
 }
 
+/// Ends it.
 pub(super) async fn revoke(place: &Place, id: &str) -> Result<Done> {
     perform::<RevokeKey>(place.context.clone(), json!({ "id": id })).await?;
     Ok(Done::Listed("revoked"))

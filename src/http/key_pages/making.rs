@@ -19,6 +19,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The lives one chooses from, in days; the default is another one where the operator has keys end sooner.
 const LIVES: [(&str, i64); 4] = [("7", 7), ("30", 30), ("90", 90), ("365", 365)];
 
+/// The form of a new key.
 pub(super) fn section(place: &Place, given: &Fields) -> Section {
     let title = if place.own { "Make a key of your own" } else { "Make a key" };
     let org = place.context.org();
@@ -104,6 +105,7 @@ pub(super) fn limits(calls: &str, period: &str, hint: &str) -> [Input; 2] {
     ]
 }
 
+/// Makes it, and shows its text.
 pub(super) async fn make(place: &Place, given: &Fields) -> Result<Done> {
     let made = perform::<CreateKey>(place.context.clone(), input(place, given)).await?;
     let until = made.view.expires_at.as_deref();

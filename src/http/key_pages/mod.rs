@@ -1,8 +1,8 @@
 //! What the pages about keys share, whether they stand under a person's settings or under an org: the lines of a list,
 //! and the pages on which one is made, changed, rotated and revoked (`identity.md` 3 and 8.1).
 //!
-//! A page stands at a [`Place`]. [`page`] shows what is to be filled in, [`sent`] does it by the declared operation. What
-//! needs a fresh sign-in asks for it before anything is filled in; who comes too late all the same finds the form as it
+//! A page stands at a [`Place`], and its address ([`At`]) says what is done there. [`shown`] answers with what is to be
+//! filled in, [`done`] does it by the declared operation. What needs a fresh sign-in asks for it before anything is filled in; who comes too late all the same finds the form as it
 //! was, after signing in.
 
 mod act;
@@ -15,12 +15,16 @@ mod words;
 use std::sync::Arc;
 
 use http::Uri;
+use http::request::Parts;
 use serde_json::{Value, json};
 
-pub(super) use act::Act;
+use act::Act;
+pub(super) use act::At;
 pub(super) use line::line;
 
-use super::pages::is_sign_in_again;
+use super::RequestId;
+use super::pages::{answered, is_sign_in_again, refused, whole};
+use super::problems::nothing;
 use super::sign_in_routes::{Fields, to_sign_in};
 use crate::app::App;
 use crate::error::{Problem, Result};
@@ -64,8 +68,41 @@ pub(super) fn was_done(word: &str) -> Option<&'static str> {
     }
 }
 
+/// The answer to who opens the page of an act at a place, or could not come there.
+pub(super) async fn shown(
+    app: &App,
+    place: impl Future<Output = Result<Place>>,
+    act: Option<Act>,
+    parts: &Parts,
+    id: &RequestId,
+) -> Response {
+    let view = async {
+        let place = place.await?;
+        page(&place, &act.ok_or_else(nothing)?, &Fields::of_query(&parts.uri)).await
+    };
+    answered(app, view.await, &whole(&parts.uri), &id.0)
+}
+
+/// The answer to who sends the form of an act at a place.
+pub(super) async fn done(
+    app: &App,
+    ready: impl Future<Output = Result<(Place, Fields)>>,
+    act: Option<Act>,
+    at: &Uri,
+    id: &RequestId,
+) -> Response {
+    let ready = async {
+        let (place, fields) = ready.await?;
+        Ok::<_, Problem>((place, fields, act.ok_or_else(nothing)?))
+    };
+    match ready.await {
+        Ok((place, fields, act)) => sent(&place, &act, &fields, at, &id.0).await,
+        Err(problem) => refused(app, at.path(), problem, &id.0),
+    }
+}
+
 /// The page of an act, filled in with what was given before.
-pub(super) async fn page(place: &Place, act: &Act, given: &Fields) -> Result<TabbedView> {
+async fn page(place: &Place, act: &Act, given: &Fields) -> Result<TabbedView> {
     if act.needs_fresh_sign_in() {
         admission::recent_sign_in(&place.context)?;
     }
@@ -88,7 +125,7 @@ async fn section(place: &Place, act: &Act, given: &Fields) -> Result<Section> {
 }
 
 /// The answer to the form of an act.
-pub(super) async fn sent(place: &Place, act: &Act, given: &Fields, at: &Uri, id: &str) -> Response {
+async fn sent(place: &Place, act: &Act, given: &Fields, at: &Uri, id: &str) -> Response {
     let done = match act {
         Act::Make => making::make(place, given).await,
         Act::Change(key) => changing::change(place, key, given).await,

@@ -10,17 +10,17 @@ use serde_json::json;
 
 use super::visit::Visit;
 use crate::app::App;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::http::RequestId;
-use crate::http::key_pages::{self, Act as KeyAct, Place};
-use crate::http::pages::{refused, whole};
+use crate::http::key_pages::{self, At, Place};
+use crate::http::pages::{answered, whole};
 use crate::http::sign_in_routes::Fields;
 use crate::identity::Permission;
 use crate::operations::keys::View;
 use crate::operations::keys::list_keys::ListKeys;
 use crate::operations::perform;
 use crate::studio::parts::{Act, Line, List, Part, Section};
-use crate::studio::{Input, Response, TabbedView, Text, tabbed};
+use crate::studio::{Input, Response, TabbedView, Text};
 
 const END: &str = "keys";
 const STATUSES: [(&str, &str); 6] = [
@@ -43,10 +43,7 @@ pub(super) async fn page(
         let visit = Visit::of(&app, &org, &parts.headers, &parts.extensions).await?;
         view(&app, &visit, &Fields::of_query(&parts.uri)).await
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, &whole(&parts.uri), problem, &id.0),
-    }
+    answered(&app, shown.await, &whole(&parts.uri), &id.0)
 }
 
 async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields) -> Result<TabbedView> {
@@ -94,68 +91,33 @@ async fn line(app: &Arc<App>, visit: &Visit, key: &View, base: &str, manages: bo
     Ok(line)
 }
 
-/// `GET /{org}/keys/new`.
-pub(super) async fn new_page(
-    State(app): State<Arc<App>>,
-    Extension(id): Extension<RequestId>,
-    Path(org): Path<String>,
-    parts: Parts,
-) -> Response {
-    shown(&app, &org, Some(KeyAct::Make), &parts, &id).await
-}
-
-/// `POST /{org}/keys/new`.
-pub(super) async fn new(
-    State(app): State<Arc<App>>,
-    Extension(id): Extension<RequestId>,
-    Path(org): Path<String>,
-    request: Request,
-) -> Response {
-    done(&app, &org, Some(KeyAct::Make), request, &id).await
-}
-
-/// `GET /{org}/keys/{key}/{act}`.
+/// `GET /{org}/keys/new` and `/{org}/keys/{key}/{act}`.
 pub(super) async fn act_page(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
-    Path((org, key, act)): Path<(String, String, String)>,
+    Path(at): Path<At>,
     parts: Parts,
 ) -> Response {
-    shown(&app, &org, KeyAct::on(key, &act), &parts, &id).await
+    let place = async {
+        let visit = Visit::of(&app, &at.org, &parts.headers, &parts.extensions).await?;
+        Ok(place(&app, &visit))
+    };
+    key_pages::shown(&app, place, at.act(), &parts, &id).await
 }
 
-/// `POST /{org}/keys/{key}/{act}`.
+/// `POST` to the same.
 pub(super) async fn act(
     State(app): State<Arc<App>>,
     Extension(id): Extension<RequestId>,
-    Path((org, key, act)): Path<(String, String, String)>,
+    Path(at): Path<At>,
     request: Request,
 ) -> Response {
-    done(&app, &org, KeyAct::on(key, &act), request, &id).await
-}
-
-async fn shown(app: &Arc<App>, org: &str, act: Option<KeyAct>, parts: &Parts, id: &RequestId) -> Response {
-    let shown = async {
-        let visit = Visit::of(app, org, &parts.headers, &parts.extensions).await?;
-        key_pages::page(&place(app, &visit), &act.ok_or_else(super::visit::nowhere)?, &Fields::of_query(&parts.uri))
-            .await
-    };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(app, &whole(&parts.uri), problem, &id.0),
-    }
-}
-
-async fn done(app: &Arc<App>, org: &str, act: Option<KeyAct>, request: Request, id: &RequestId) -> Response {
-    let at = request.uri().clone();
+    let address = request.uri().clone();
     let ready = async {
-        let (visit, fields) = Visit::command(app, org, request).await?;
-        Ok::<_, Problem>((place(app, &visit), fields, act.ok_or_else(super::visit::nowhere)?))
+        let (visit, fields) = Visit::command(&app, &at.org, request).await?;
+        Ok((place(&app, &visit), fields))
     };
-    match ready.await {
-        Ok((place, fields, act)) => key_pages::sent(&place, &act, &fields, &at, &id.0).await,
-        Err(problem) => refused(app, at.path(), problem, &id.0),
-    }
+    key_pages::done(&app, ready, at.act(), &address, &id).await
 }
 
 fn place(app: &Arc<App>, visit: &Visit) -> Place {

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use http::{Extensions, HeaderMap};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::members::END;
 use super::reach::{self, playbooks_input, role_input};
-use super::visit::{Visit, nowhere, refused_form};
+use super::visit::{Visit, refused_form};
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::RequestId;
-use crate::http::pages::{recent, refused};
+use crate::http::pages::{answered, recent, refused};
+use crate::http::problems::nothing;
 use crate::identity::caller::PERSON;
 use crate::identity::members::list::{Listed, MemberFilter};
 use crate::identity::{Playbooks, Role};
 use crate::operations::members::change_role::ChangeRole;
 use crate::operations::members::remove_member::RemoveMember;
+use crate::operations::perform;
 use crate::studio::parts::{Act, Facts, Part, Section, Ways, Weight};
 use crate::studio::{self, Response, TabbedView, Text, tabbed};
 
@@ -36,10 +38,7 @@ pub(super) async fn page(
         let member = member(&app, &visit, &person).await?;
         Ok::<_, Problem>(view(&visit, &member))
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, &back(&org, &person), problem, &id.0),
-    }
+    answered(&app, shown.await, &back(&org, &person), &id.0)
 }
 
 /// `POST /{org}/members/{person}`: another role, or other playbooks.
@@ -65,7 +64,7 @@ pub(super) async fn change(
             "role": fields.get("role"),
             "playbooks": reach::read(&fields)?,
         });
-        visit.run::<ChangeRole, Value>(&app, asked).await?;
+        perform::<ChangeRole>(visit.context(&app), asked).await?;
         member_as_they_stand(&app, &visit, &person).await
     };
     match done.await {
@@ -94,10 +93,7 @@ pub(super) async fn removal(
         let member = member(&app, &visit, &person).await?;
         Ok::<_, Problem>(removal_view(&visit, &member))
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, &format!("{}/remove", back(&org, &person)), problem, &id.0),
-    }
+    answered(&app, shown.await, &format!("{}/remove", back(&org, &person)), &id.0)
 }
 
 /// `POST /{org}/members/{person}/remove`.
@@ -117,7 +113,7 @@ pub(super) async fn remove(
         Ok(sent) => sent,
         Err(problem) => return refused(&app, &at, problem, &id.0),
     };
-    match visit.run::<RemoveMember, Value>(&app, json!({ "person": format!("{PERSON}{person}") })).await {
+    match perform::<RemoveMember>(visit.context(&app), json!({ "person": format!("{PERSON}{person}") })).await {
         Ok(_) => studio::see_other(&visit.path(END)),
         Err(problem) => refused_form(&app, removal_view(&visit, &member), &at, &at, problem, &id.0),
     }
@@ -139,7 +135,7 @@ async fn member(app: &App, visit: &Visit, person: &str) -> Result<Listed> {
 async fn member_as_they_stand(app: &App, visit: &Visit, person: &str) -> Result<Listed> {
     let filter = MemberFilter { person: Some(person.to_owned()), ..MemberFilter::default() };
     let found = app.identity.members(&visit.org.id, &filter, None, 1).await?;
-    found.into_iter().next().ok_or_else(nowhere)
+    found.into_iter().next().ok_or_else(nothing)
 }
 
 fn view(visit: &Visit, member: &Listed) -> TabbedView {

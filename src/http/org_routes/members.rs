@@ -5,98 +5,34 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use http::{Extensions, HeaderMap, Uri};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::reach::{self, Reach, any_role_input, playbooks_input, role_input};
+use super::reach::{self, any_role_input, playbooks_input, role_input};
 use super::visit::{Visit, refused_form};
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::RequestId;
-use crate::http::pages::{refused, written};
+use crate::http::pages::{answered, refused, written};
 use crate::http::sign_in_routes::Fields;
 use crate::identity::Role;
 use crate::operations::invitations::invite_member::InviteMember;
 use crate::operations::invitations::list_invitations::ListInvitations;
 use crate::operations::invitations::revoke_invitation::RevokeInvitation;
-use crate::operations::members::list_members::ListMembers;
+use crate::operations::members::list_members::{self, ListMembers};
+use crate::operations::{invitations, members, perform};
 use crate::studio::parts::{Act, Cell, Line, List, Once, Part, Section, Table, Weight};
 use crate::studio::{self, Input, Response, TabbedView, Text, tabbed};
 
+/// How the address of the page ends.
 pub(super) const END: &str = "members";
 const INVITE: &str = "members/invite";
 const REVOKE: &str = "members/revoke";
 
-/// Which members are wanted.
-#[derive(Default)]
-struct Asked {
-    q: String,
-    role: String,
-    cursor: String,
-}
-
-impl Asked {
-    fn read(query: &str) -> Self {
-        let mut asked = Self::default();
-        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-            match &*name {
-                "q" => asked.q = value.trim().to_owned(),
-                "role" => asked.role = value.into_owned(),
-                "cursor" => asked.cursor = value.into_owned(),
-                _ => {}
-            }
-        }
-        asked
-    }
-
-    fn fields(&self) -> Value {
-        let given = [("q", &self.q), ("role", &self.role), ("cursor", &self.cursor)];
-        let given = given.into_iter().filter(|(_, value)| !value.is_empty());
-        Value::Object(given.map(|(name, value)| (name.to_owned(), json!(value))).collect::<Map<_, _>>())
-    }
-
-    /// The address of the page after this one.
-    fn next(&self, path: &str, cursor: &str) -> String {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        for (name, value) in [("q", self.q.as_str()), ("role", &self.role), ("cursor", cursor)] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        format!("{path}?{}", query.finish())
-    }
-}
-
-#[derive(Deserialize)]
-struct Members {
-    members: Vec<Member>,
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Member {
-    person: String,
-    name: String,
-    email: Option<String>,
-    role: Role,
-    playbooks: Reach,
-    auth_methods: Vec<String>,
-    last_seen_at: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Invitations {
-    invitations: Vec<Invitation>,
-}
-
-#[derive(Deserialize)]
-struct Invitation {
-    id: String,
-    email: String,
-    role: Role,
-    playbooks: Reach,
-    expires_at: String,
-    link: Option<String>,
+/// What `list_members` is asked, by the fields of the address.
+fn wanted(asked: &Fields) -> Value {
+    let given = ["q", "role", "cursor"].map(|name| (name, asked.get(name).trim()));
+    let given = given.into_iter().filter(|(_, value)| !value.is_empty());
+    Value::Object(given.map(|(name, value)| (name.to_owned(), value.into())).collect())
 }
 
 /// `GET /{org}/members`.
@@ -111,12 +47,9 @@ pub(super) async fn page(
     let shown = async {
         let visit = Visit::of(&app, &org, &headers, &request).await?;
         visit.manages()?;
-        view(&app, &visit, &Asked::read(address.query().unwrap_or_default()), None).await
+        view(&app, &visit, &Fields::of_query(&address), None).await
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, &format!("/{org}/{END}"), problem, &id.0),
-    }
+    answered(&app, shown.await, &format!("/{org}/{END}"), &id.0)
 }
 
 /// `POST /{org}/members/invite`. The answer is the page itself, since the link stands nowhere else.
@@ -137,17 +70,18 @@ pub(super) async fn invite(
             "role": fields.get("role"),
             "playbooks": reach::read(&fields)?,
         });
-        let made: Invitation = visit.run::<InviteMember, _>(&app, asked).await.map_err(in_a_page)?;
-        let mut view = view(&app, &visit, &Asked::default(), None).await?;
+        let made = perform::<InviteMember>(visit.context(&app), asked).await.map_err(in_a_page)?;
+        let mut view = view(&app, &visit, &Fields::default(), None).await?;
+        let email = &made.invitation.email;
         match made.link {
-            Some(link) => view.parts.insert(0, Part::Once(once(&made.email, &made.expires_at, link))),
-            None => view.done = Some(Text::new(format!("A mail with the invitation goes to {}.", made.email))),
+            Some(link) => view.parts.insert(0, Part::Once(once(email, &made.invitation.expires_at, link))),
+            None => view.done = Some(Text::new(format!("A mail with the invitation goes to {email}."))),
         }
         Ok::<_, Problem>(view)
     };
     match done.await {
         Ok(view) => tabbed(&view),
-        Err(problem) => match view(&app, &visit, &Asked::default(), Some(&fields)).await {
+        Err(problem) => match view(&app, &visit, &Fields::default(), Some(&fields)).await {
             Ok(view) => refused_form(&app, view, &visit.path(INVITE), &back, problem, &id.0),
             Err(_) => refused(&app, &back, problem, &id.0),
         },
@@ -164,7 +98,7 @@ pub(super) async fn revoke(
     let back = format!("/{org}/{END}");
     let done = async {
         let (visit, fields) = Visit::command(&app, &org, request).await?;
-        visit.run::<RevokeInvitation, Value>(&app, json!({ "id": fields.get("id") })).await
+        perform::<RevokeInvitation>(visit.context(&app), json!({ "id": fields.get("id") })).await
     };
     match done.await {
         Ok(_) => studio::see_other(&back),
@@ -198,13 +132,13 @@ fn once(email: &str, expires_at: &str, link: String) -> Once {
 }
 
 /// The page; `sent` is what stood in the form of an invitation that was refused.
-async fn view(app: &Arc<App>, visit: &Visit, asked: &Asked, sent: Option<&Fields>) -> Result<TabbedView> {
-    let listed: Members = visit.run::<ListMembers, _>(app, asked.fields()).await?;
+async fn view(app: &Arc<App>, visit: &Visit, asked: &Fields, sent: Option<&Fields>) -> Result<TabbedView> {
+    let listed = perform::<ListMembers>(visit.context(app), wanted(asked)).await?;
     let mut parts = vec![Part::Form(search(visit, asked)), Part::Table(table(visit, asked, listed))];
-    if asked.cursor.is_empty() {
+    if asked.get("cursor").is_empty() {
         let open = json!({ "status": "open", "limit": 100 });
-        let open: Invitations = visit.run::<ListInvitations, _>(app, open).await?;
-        parts.push(Part::List(invitations(visit, open)));
+        let open = perform::<ListInvitations>(visit.context(app), open).await?.invitations;
+        parts.push(Part::List(open_invitations(visit, open)));
         if visit.takes_commands() {
             parts.push(Part::Form(invitation(visit, sent)));
         }
@@ -212,15 +146,15 @@ async fn view(app: &Arc<App>, visit: &Visit, asked: &Asked, sent: Option<&Fields
     Ok(visit.view(END, "Members", parts))
 }
 
-fn search(visit: &Visit, asked: &Asked) -> Section {
+fn search(visit: &Visit, asked: &Fields) -> Section {
     Section::new("Find members", visit.path(END), "Find")
-        .input(Input::new("q", "Name or email", "search", "off").given(&asked.q).optional())
-        .input(any_role_input(&asked.role))
+        .input(Input::new("q", "Name or email", "search", "off").given(asked.get("q").trim()).optional())
+        .input(any_role_input(asked.get("role")))
         .looking()
 }
 
-fn table(visit: &Visit, asked: &Asked, listed: Members) -> Table {
-    let next = listed.next_cursor.map(|cursor| asked.next(&visit.path(END), &cursor));
+fn table(visit: &Visit, asked: &Fields, listed: list_members::Output) -> Table {
+    let next = listed.next_cursor.map(|cursor| asked.turned(&visit.path(END), &cursor));
     Table {
         title: Text::new("Members"),
         empty: "Nobody like that belongs to the org.",
@@ -230,11 +164,11 @@ fn table(visit: &Visit, asked: &Asked, listed: Members) -> Table {
     }
 }
 
-fn row(visit: &Visit, member: Member) -> Vec<Cell> {
+fn row(visit: &Visit, member: members::View) -> Vec<Cell> {
     let own = member.person == visit.caller.id();
     let title = if own { format!("{} (you)", member.name) } else { member.name };
     let title = Text::new(title);
-    let person = member.person.trim_start_matches("person:");
+    let person = members::person_of(&member.person);
     let mut acts = Vec::new();
     if visit.takes_commands() && visit.role().manages(member.role) {
         acts.push(Act::link(visit.path(&format!("members/{person}")), "Change"));
@@ -244,22 +178,22 @@ fn row(visit: &Visit, member: Member) -> Vec<Cell> {
     vec![
         Cell::Named { title: title.clone(), detail: Text::new(member.email.as_deref().unwrap_or_default()) },
         Cell::words(member.role.word()),
-        Cell::words(member.playbooks.words()),
+        Cell::words(reach::words(&member.playbooks.0)),
         Cell::words(if methods.is_empty() { "nothing yet" } else { &methods }),
         Cell::Short(Text::new(seen)),
         Cell::Acts { about: title, acts },
     ]
 }
 
-fn invitations(visit: &Visit, open: Invitations) -> List {
-    let lines = open.invitations.into_iter().map(|invitation| {
+fn open_invitations(visit: &Visit, open: Vec<invitations::View>) -> List {
+    let lines = open.into_iter().map(|invitation| {
         let may = visit.takes_commands() && visit.role().manages(invitation.role);
         Line {
             title: Text::new(&invitation.email),
             detail: Text::new(format!(
                 "{}, playbooks: {}, until {}",
                 invitation.role.word(),
-                invitation.playbooks.words(),
+                reach::words(&invitation.playbooks.0),
                 written(&invitation.expires_at)
             )),
             acts: if may { vec![Act::button(visit.path(REVOKE), "Take back", invitation.id)] } else { Vec::new() },

@@ -1,8 +1,8 @@
 //! The pages of an org (`identity.md` 8.1 and 9): `/{org}/members`, `/{org}/settings` and their like.
 //!
-//! [`Visit`] is somebody at one of them. What a page shows and does is what the declared operations answer and do
-//! ([`Visit::run`]), so that rules, words and audit are those of `/v1`. An org one does not belong to looks like one that
-//! is not there.
+//! `Visit` is somebody at one of them. What a page shows and does is what the declared operations answer and do
+//! ([`crate::operations::perform`]), so that rules, words and audit are those of `/v1`. An org one does not belong to looks
+//! like one that is not there.
 
 mod audit;
 mod keys;
@@ -43,7 +43,7 @@ pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/{org}/members", get(members::page).fallback(|| only("GET, HEAD")))
         .route("/{org}/keys", get(keys::page).fallback(|| only("GET, HEAD")))
-        .route("/{org}/keys/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
+        .route("/{org}/keys/new", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
         .route("/{org}/keys/{key}/{act}", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
         .route("/{org}/audit", get(audit::page).fallback(|| only("GET, HEAD")))
         .route("/{org}/members/invite", post(members::invite).fallback(|| only("POST")))

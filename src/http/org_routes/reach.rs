@@ -1,11 +1,10 @@
 //! Roles and playbooks in a form: how they are offered, read and told.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::{Problem, Result};
 use crate::http::sign_in_routes::Fields;
-use crate::identity::Role;
+use crate::identity::{Playbooks, Role};
 use crate::playbooks;
 use crate::studio::Input;
 
@@ -61,22 +60,10 @@ pub(super) fn read(fields: &Fields) -> Result<Value> {
     Ok(json!(ids))
 }
 
-/// Playbooks as operations tell them.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Reach {
-    /// Some ids.
-    Some(Vec<String>),
-    /// `*`.
-    Every(serde::de::IgnoredAny),
-}
-
-impl Reach {
-    /// As they are told.
-    pub(super) fn words(&self) -> String {
-        match self {
-            Self::Every(_) => "all".to_owned(),
-            Self::Some(ids) => ids.join(", "),
-        }
+/// The playbooks where a role counts, in words.
+pub(super) fn words(playbooks: &Playbooks) -> String {
+    match playbooks {
+        Playbooks::All => "all".to_owned(),
+        Playbooks::Only(ids) => ids.join(", "),
     }
 }

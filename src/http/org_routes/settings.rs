@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use http::{Extensions, HeaderMap};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::visit::{Visit, refused_form};
 use crate::app::App;
@@ -18,6 +18,7 @@ use crate::operations::members::remove_member::RemoveMember;
 use crate::operations::orgs::delete_org::DeleteOrg;
 use crate::operations::orgs::restore_org::RestoreOrg;
 use crate::operations::orgs::update_org::UpdateOrg;
+use crate::operations::perform;
 use crate::studio::parts::{Act, Facts, Part, Section, Ways, Weight};
 use crate::studio::{self, Input, Response, TabbedView, Text, tabbed};
 
@@ -53,7 +54,7 @@ pub(super) async fn rename(
         Err(problem) => return refused(&app, &back, problem, &id.0),
     };
     let name = fields.get("name");
-    match visit.run::<UpdateOrg, Value>(&app, json!({ "name": name })).await {
+    match perform::<UpdateOrg>(visit.context(&app), json!({ "name": name })).await {
         Ok(_) => studio::see_other(&back),
         Err(problem) => refused_form(&app, view(&visit, Some(name)), &back, &back, problem, &id.0),
     }
@@ -86,7 +87,7 @@ pub(super) async fn leave(
         Ok((visit, _)) => visit,
         Err(problem) => return refused(&app, &at, problem, &id.0),
     };
-    match visit.run::<RemoveMember, Value>(&app, json!({ "person": visit.caller.id() })).await {
+    match perform::<RemoveMember>(visit.context(&app), json!({ "person": visit.caller.id() })).await {
         Ok(_) => studio::see_other("/"),
         Err(problem) => refused_form(&app, leaving_view(&visit), &at, &at, problem, &id.0),
     }
@@ -123,7 +124,7 @@ pub(super) async fn delete(
         Ok(sent) => sent,
         Err(problem) => return refused(&app, &at, problem, &id.0),
     };
-    match visit.run::<DeleteOrg, Value>(&app, json!({ "confirm": fields.get("confirm").trim() })).await {
+    match perform::<DeleteOrg>(visit.context(&app), json!({ "confirm": fields.get("confirm").trim() })).await {
         Ok(_) => studio::see_other(&visit.path(END)),
         Err(problem) => refused_form(&app, deletion_view(&visit), &at, &at, problem, &id.0),
     }
@@ -139,7 +140,7 @@ pub(super) async fn restore(
     let back = format!("/{org}/{END}");
     let done = async {
         let (visit, _) = Visit::command(&app, &org, request).await?;
-        visit.run::<RestoreOrg, Value>(&app, json!({})).await
+        perform::<RestoreOrg>(visit.context(&app), json!({})).await
     };
     match done.await {
         Ok(_) => studio::see_other(&back),

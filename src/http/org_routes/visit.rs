@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use http::{Extensions, HeaderMap};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::pages;
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::http::pages::{is_sign_in_again, refused};
+use crate::http::problems::nothing;
 use crate::http::sign_in_routes::{Fields, checked};
 use crate::http::{Sender, Session, page_routes, studio_session, through};
 use crate::identity::orgs::Status;
 use crate::identity::{By, Caller, Org, Permission, Permissions, Role};
 use crate::ledger::Via;
-use crate::operations::{Context, Operation, admission, noted};
+use crate::operations::{Context, admission, noted};
 use crate::studio::parts::Part;
 use crate::studio::{Frame, Response, TabbedView, Text, tabbed_refused};
 
@@ -43,7 +42,7 @@ impl Visit {
         sender.set_known();
         let at = Some(session.auth_time_ms);
         let caller = app.identity.acting(&session.person, org, Permissions::EVERY, at, By::Session).await?;
-        let (Some(caller), Some(org)) = (caller, app.identity.org(org).await?) else { return Err(nowhere()) };
+        let (Some(caller), Some(org)) = (caller, app.identity.org(org).await?) else { return Err(nothing()) };
         app.limits.admit(&caller)?;
         let frame = page_routes::frame(app, &session, Some(&org.id)).await?;
         let caller = through(&caller, Via::Studio, headers, extensions);
@@ -83,24 +82,7 @@ impl Visit {
         Err(Problem::forbidden(words).challenge(None))
     }
 
-    /// Runs the operation `O` as `/v1` would, and reads its answer.
-    ///
-    /// # Errors
-    /// Those of the operation.
-    pub(super) async fn run<O: Operation, T: DeserializeOwned>(&self, app: &Arc<App>, fields: Value) -> Result<T> {
-        let id = O::DECLARATION.id;
-        let entry = app.operations.iter().find(|entry| entry.declaration.id == id);
-        let entry = entry.ok_or_else(|| Problem::internal("a page's operation is not in the list"))?;
-        let context = admission::context(app.clone(), self.caller.clone(), false);
-        let done = async {
-            admission::permission(entry, &self.caller)?;
-            entry.run(context, fields).await
-        };
-        let answer = done.await.inspect_err(|problem| app.refusals.note(&self.caller, id, problem))?;
-        Ok(serde_json::from_str(answer.output.get())?)
-    }
-
-    /// They, about to do something on the page.
+    /// They, about to do something on the page: what [`crate::operations::perform`] takes.
     pub(super) fn context(&self, app: &Arc<App>) -> Context {
         admission::context(app.clone(), self.caller.clone(), false)
     }
@@ -151,9 +133,4 @@ pub(super) fn refused_form(
     }
     let problem = noted(problem, id);
     tabbed_refused(&view.refused(action, &problem), &problem)
-}
-
-/// What an org is to somebody who does not belong to it.
-pub(super) fn nowhere() -> Problem {
-    Problem::not_found("There is nothing at this path.")
 }

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::Visit;
 use crate::app::App;
-use crate::error::{Reason, Result};
+use crate::error::Result;
 use crate::http::authentication::acting_in;
 use crate::http::oauth::consent;
-use crate::http::pages::{refused, written};
+use crate::http::pages::{answered, written};
 use crate::http::{RequestId, Sender};
 use crate::identity::Resource;
 use crate::identity::oauth::client::document_host;
@@ -23,7 +23,7 @@ use crate::operations::{Context, perform};
 use crate::studio::consent::sentence;
 use crate::studio::parts::{Act, Fact, Line, List, Part};
 use crate::studio::settings::settings;
-use crate::studio::{self, Response, TabbedView, Text, tabbed};
+use crate::studio::{self, Response, TabbedView, Text};
 
 const AT: &str = "/settings/apps";
 
@@ -33,10 +33,7 @@ pub(super) async fn page(State(app): State<Arc<App>>, Extension(id): Extension<R
         let visit = Visit::of(&app, &parts.headers, &Sender::of(&parts.extensions)).await?;
         view(&app, &visit, &parts).await
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, AT, problem, &id.0),
-    }
+    answered(&app, shown.await, AT, &id.0)
 }
 
 /// `GET /settings/apps/withdraw`, where loading the answer of the form again leads.
@@ -60,21 +57,12 @@ pub(super) async fn withdraw(
         view.done = Some(Text::new(words));
         Ok(view)
     };
-    match done.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, AT, problem, &id.0),
-    }
+    answered(&app, done.await, AT, &id.0)
 }
 
 async fn view(app: &Arc<App>, visit: &Visit, parts: &Parts) -> Result<TabbedView> {
     let mut lines = Vec::new();
-    for org in &visit.frame.orgs {
-        let context = match acting_in(app, &visit.session, org.id.as_str(), parts).await {
-            Ok(context) => context,
-            // An org that has just ended.
-            Err(problem) if problem.reason() == Reason::NotFound => continue,
-            Err(problem) => return Err(problem),
-        };
+    for (context, org) in visit.in_each_org(app, parts).await? {
         let own = own(&context).await?;
         lines.extend(own.iter().map(|grant| line(app, grant, org.id.as_str(), org.name.as_str())));
     }

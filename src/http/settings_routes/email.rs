@@ -11,7 +11,8 @@ use super::{Visit, refused};
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::pages::is_sign_in_again;
-use crate::http::sign_in_routes::{Fields, browser, is_here, nothing};
+use crate::http::problems::nothing;
+use crate::http::sign_in_routes::{Fields, browser, is_here};
 use crate::http::{RequestId, Sender};
 use crate::identity::invitations::masked;
 use crate::identity::people;
@@ -97,8 +98,7 @@ pub(super) async fn confirm(
 }
 
 async fn confirmed(app: &App, fields: &Fields, address: &str) -> Result<String> {
-    let code = fields.get("code").trim();
-    let code = code.rsplit_once('#').map_or(code, |(_, code)| code);
+    let code = fields.code("code");
     app.identity.count_code(address).await?;
     let done = app.identity.confirm_email(code).await.map_err(|problem| match problem.status() {
         404 => Problem::invalid("/code", "no longer works: ask for a new link in your settings"),

@@ -20,13 +20,15 @@ use axum::routing::{get, post};
 use http::HeaderMap;
 use http::request::Parts;
 
-use super::pages::{minute, refused};
+use super::authentication::acting_in;
+use super::pages::{answered, minute, refused};
 use super::sign_in_routes::{Fields, checked};
 use super::{Sender, Session, only, page_routes, pages, studio_session};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Person;
-use crate::studio::{self, Frame};
+use crate::operations::Context;
+use crate::studio::{self, Frame, FrameOrg};
 
 /// The pages of settings.
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -51,7 +53,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/settings/apps", get(apps::page).fallback(|| only("GET, HEAD")))
         .route("/settings/apps/withdraw", get(apps::back).post(apps::withdraw).fallback(|| only("GET, HEAD, POST")))
         .route("/settings/keys", get(keys::page).fallback(|| only("GET, HEAD")))
-        .route("/settings/keys/{org}/new", get(keys::new_page).post(keys::new).fallback(|| only("GET, HEAD, POST")))
+        .route("/settings/keys/{org}/new", get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")))
         .route(
             "/settings/keys/{org}/{key}/{act}",
             get(keys::act_page).post(keys::act).fallback(|| only("GET, HEAD, POST")),
@@ -85,6 +87,20 @@ impl Visit {
         let visit = Self::of(app, &parts.headers, &sender).await?;
         let fields = checked(app, &parts.headers, sent, &visit.session).await?;
         Ok((visit, fields, parts))
+    }
+
+    /// The person in each of their orgs, with its id and name.
+    async fn in_each_org(&self, app: &Arc<App>, parts: &Parts) -> Result<Vec<(Context, &FrameOrg)>> {
+        let mut found = Vec::with_capacity(self.frame.orgs.len());
+        for org in &self.frame.orgs {
+            match acting_in(app, &self.session, org.id.as_str(), parts).await {
+                Ok(context) => found.push((context, org)),
+                // An org that has just ended.
+                Err(problem) if problem.reason() == Reason::NotFound => {}
+                Err(problem) => return Err(problem),
+            }
+        }
+        Ok(found)
     }
 
     /// Refuses what needs a fresh proof of who it is.

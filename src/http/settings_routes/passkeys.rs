@@ -13,10 +13,9 @@ use super::{Visit, refused};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::http::authentication::{foreign, from_own_page};
-use crate::http::sign_in_routes::passkey::{answer, creation, party, read};
-use crate::http::{RequestId, Sender, csrf, problems};
+use crate::http::sign_in_routes::passkey::{answered, creation, party, read};
+use crate::http::{RequestId, Sender, csrf};
 use crate::identity::sign_in::webauthn::NewKey;
-use crate::operations::noted;
 use crate::studio::{self, Response};
 
 const AT: &str = "/settings/security";
@@ -51,12 +50,9 @@ pub(super) async fn challenge(
             "name": person.email.as_deref().unwrap_or(&person.name),
             "displayName": person.name,
         });
-        Ok::<_, Problem>(creation(&party, &challenge, &user, &known))
+        Ok(creation(&party, &challenge, &user, &known))
     };
-    match asked.await {
-        Ok(value) => answer(&value),
-        Err(problem) => problems::response(&noted(problem, &id.0)),
-    }
+    answered(asked.await, &id)
 }
 
 /// `POST /settings/security/passkeys`.
@@ -71,12 +67,10 @@ pub(super) async fn add(
         let party = party(&app)?;
         let visit = visit(&app, &parts.headers, &sender).await?;
         let new: NewKey = read(&app, sent).await?;
-        app.identity.add_passkey(&party, &visit.person, &new).await
+        app.identity.add_passkey(&party, &visit.person, &new).await?;
+        Ok(json!({ "to": AT }))
     };
-    match added.await {
-        Ok(()) => answer(&json!({ "to": AT })),
-        Err(problem) => problems::response(&noted(problem, &id.0)),
-    }
+    answered(added.await, &id)
 }
 
 /// `POST /settings/security/passkeys/remove`; the last way to sign in stays.

@@ -13,7 +13,8 @@ use crate::error::{Problem, Result};
 use crate::http::cookies::Cookie;
 use crate::http::origin::origin;
 use crate::http::pages::is_sign_in_again;
-use crate::http::sign_in_routes::{Fields, is_here, nothing, set};
+use crate::http::problems::nothing;
+use crate::http::sign_in_routes::{Fields, is_here, set};
 use crate::http::{RequestId, Sender};
 use crate::identity::people;
 use crate::ledger::Via;
@@ -22,6 +23,7 @@ use crate::studio::parts::{Facts, Part, Section, Weight};
 use crate::studio::settings::settings;
 use crate::studio::{self, Input, Response, TabbedView, Text, Told, tabbed, tabbed_refused};
 
+/// Where the page is, and where the form of the name goes.
 pub(super) const AT: &str = "/settings/profile";
 /// Where the form of the email goes.
 pub(super) const EMAIL_AT: &str = "/settings/profile/email";
@@ -114,6 +116,7 @@ pub(super) fn refused_at(view: TabbedView, action: &str, problem: &Problem) -> R
     tabbed_refused(&view.refused(action, problem), problem)
 }
 
+/// The page.
 pub(super) fn view(app: &App, visit: &Visit) -> TabbedView {
     let name = Input::new("name", "Your name", "text", "name").given(&visit.person.name);
     let mut parts = vec![Part::Form(Section::new("Profile", AT, "Save").input(name).weight(Weight::Primary))];

@@ -6,9 +6,10 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use http::HeaderMap;
 
-use super::{Visit, minute, refused};
+use super::{Visit, answered, minute, refused};
 use crate::app::App;
 use crate::error::{Problem, Result};
+use crate::http::pages::is_sign_in_again;
 use crate::http::sign_in_routes::{Fields, browser, give_session};
 use crate::http::{RequestId, Sender};
 use crate::identity::sign_in::passkeys::{MOST, Passkey};
@@ -33,10 +34,7 @@ pub(super) async fn page(
         let visit = Visit::of(&app, &headers, &sender).await?;
         view(&app, &visit).await
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, AT, problem, &id.0),
-    }
+    answered(&app, shown.await, AT, &id.0)
 }
 
 /// `POST /settings/security/password`: whoever has a password shows that they know it; who has none has signed in within
@@ -69,7 +67,7 @@ pub(super) async fn password(
                 Err(problem) => refused(&app, AT, problem, &id.0),
             }
         }
-        Err(problem) if problem.kind_word() == Some("sign_in_again") => refused(&app, AT, problem, &id.0),
+        Err(problem) if is_sign_in_again(&problem) => refused(&app, AT, problem, &id.0),
         Err(problem) => {
             let problem = noted(problem, &id.0);
             match view(&app, &visit).await {

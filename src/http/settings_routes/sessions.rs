@@ -6,13 +6,13 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use http::HeaderMap;
 
-use super::{Visit, minute, refused};
+use super::{Visit, answered, minute, refused};
 use crate::app::App;
 use crate::error::Result;
 use crate::http::{RequestId, Sender};
 use crate::studio::parts::{Act, Line, List, Part};
 use crate::studio::settings::settings;
-use crate::studio::{self, Response, TabbedView, Text, tabbed};
+use crate::studio::{self, Response, TabbedView, Text};
 
 const AT: &str = "/settings/sessions";
 
@@ -27,10 +27,7 @@ pub(super) async fn page(
         let visit = Visit::of(&app, &headers, &sender).await?;
         view(&app, &visit).await
     };
-    match shown.await {
-        Ok(view) => tabbed(&view),
-        Err(problem) => refused(&app, AT, problem, &id.0),
-    }
+    answered(&app, shown.await, AT, &id.0)
 }
 
 /// `POST /settings/sessions/end`: one of the person's other sessions.

@@ -6,11 +6,12 @@ use axum::Extension;
 use axum::extract::{Request, State};
 
 use super::first_proof::{self, Chosen};
-use super::{Fields, after_sign_in, browser, is_here, nothing};
+use super::{Fields, after_sign_in, browser, is_here};
 use crate::app::App;
 use crate::config::SignUp;
 use crate::error::{Issue, Problem, Result};
 use crate::http::origin::origin;
+use crate::http::problems::nothing;
 use crate::http::{RequestId, Sender};
 use crate::identity::invitations::Invitation;
 use crate::identity::sign_in::accounts::Account;
@@ -76,15 +77,9 @@ async fn came_by_themselves(app: &App, account: Account) -> Result<Person> {
     Ok(person)
 }
 
-/// The code of an invitation, also where the whole link was given.
-fn code_of(fields: &Fields) -> &str {
-    let code = fields.get("invitation").trim();
-    code.rsplit_once('#').map_or(code, |(_, code)| code)
-}
-
 /// The invitation somebody came with. Where accounts are for the invited alone, there must be one.
 async fn invitation(app: &App, fields: &Fields) -> Result<Option<Invitation>> {
-    let code = code_of(fields);
+    let code = fields.code("invitation");
     if code.is_empty() && is_open(app) {
         return Ok(None);
     }
@@ -244,8 +239,7 @@ pub(super) async fn reset(
 /// Sets the password; the words for what ended with it.
 async fn set_password(app: &App, fields: &Fields, address: &str) -> Result<String> {
     let gone = || Problem::invalid("/code", "no longer works: ask for a new link");
-    let code = fields.get("code").trim();
-    let code = code.rsplit_once('#').map_or(code, |(_, code)| code);
+    let code = fields.code("code");
     app.identity.count_code(address).await?;
     let person = app.identity.person_of_reset(code).await?.ok_or_else(gone)?;
     let password = Password::chosen(fields.get("password"), person.email.as_deref().unwrap_or_default())

@@ -6,12 +6,13 @@ use axum::Extension;
 use axum::extract::{RawQuery, Request, State};
 use http::HeaderMap;
 
-use super::{Fields, after_sign_in, browser, is_here, nothing, set, upstream, way_back};
+use super::{Fields, after_sign_in, browser, is_here, set, upstream, way_back};
 use crate::app::App;
 use crate::config::SignUp;
 use crate::error::{Problem, Result};
 use crate::http::authentication::{Session, foreign};
 use crate::http::cookies::Cookie;
+use crate::http::problems::nothing;
 use crate::http::{RequestId, Sender, csrf, studio_session};
 use crate::identity::people;
 use crate::identity::sign_in::accounts::Attempt;
@@ -198,6 +199,7 @@ fn email_view(app: &App, given: &str) -> FormView {
     }
 }
 
+/// The form that asks for the password of an email.
 pub(super) fn password_view(app: &App, email: &str, remembered: bool) -> FormView {
     let methods = app.settings.sign_in.methods;
     let mut inputs = Vec::new();

@@ -10,17 +10,14 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use serde_json::json;
 
-use super::passkey::{answer, creation, party};
-use super::{Fields, browser};
+use super::Fields;
+use super::passkey::{answered, creation, party, party_for_anybody};
 use crate::app::App;
-use crate::error::{Issue, Problem, Result};
-use crate::http::authentication::from_own_page;
-use crate::http::{RequestId, Sender, problems};
+use crate::error::{Issue, Result};
+use crate::http::{RequestId, Sender};
 use crate::identity::sign_in::first_proof::FirstProof;
 use crate::identity::sign_in::passwords::Password;
-use crate::identity::sign_in::throttle::{ADDRESS, Subject};
 use crate::identity::sign_in::webauthn::NewKey;
-use crate::operations::noted;
 use crate::studio::{Input, Response};
 
 /// What was chosen, before it is looked at closely.
@@ -67,16 +64,10 @@ pub(super) async fn challenge(
     headers: HeaderMap,
 ) -> Response {
     let asked = async {
-        let party = party(&app)?;
-        from_own_page(&app, &headers)?;
-        let address = browser(&headers, &sender).address;
-        app.identity.count_in(vec![(Subject::of("passkey", &address), ADDRESS)]).await?;
+        let party = party_for_anybody(&app, &headers, &sender).await?;
         let (challenge, person) = app.identity.first_passkey_challenge().await?;
         // Names and email stand in the page, which puts them beside the id.
-        Ok::<_, Problem>(creation(&party, &challenge, &json!({ "id": URL_SAFE_NO_PAD.encode(person) }), &[]))
+        Ok(creation(&party, &challenge, &json!({ "id": URL_SAFE_NO_PAD.encode(person) }), &[]))
     };
-    match asked.await {
-        Ok(value) => answer(&value),
-        Err(problem) => problems::response(&noted(problem, &id.0)),
-    }
+    answered(asked.await, &id)
 }

@@ -23,9 +23,10 @@ use zeroize::Zeroizing;
 
 use super::authentication::from_own_page;
 use super::cookies::Cookie;
+use super::problems::nothing;
 use super::{Sender, body, only};
 use crate::app::App;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::identity::Person;
 use crate::identity::sign_in::sessions::{Browser, Opened};
 use crate::studio::{self, Response};
@@ -56,12 +57,8 @@ pub(super) fn is_here(app: &App) -> bool {
     app.access.signs_in() && app.settings.identity.is_none()
 }
 
-/// What a path is where nobody signs in at our own pages.
-pub(super) fn nothing() -> Problem {
-    Problem::not_found("There is nothing at this path.")
-}
-
 /// The fields of a form; wiped when dropped, since one may be a password.
+#[derive(Default)]
 pub(super) struct Fields(BTreeMap<String, Vec<Zeroizing<String>>>);
 
 impl Fields {
@@ -120,6 +117,12 @@ impl Fields {
     /// Everything that was sent for a field, such as the answers of several boxes.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.get(name).into_iter().flatten().map(|text| text.as_str())
+    }
+
+    /// A code, also where the whole link was given whose fragment it is.
+    pub(super) fn code(&self, name: &str) -> &str {
+        let code = self.get(name).trim();
+        code.rsplit_once('#').map_or(code, |(_, code)| code)
     }
 
     /// Whether a field was sent.

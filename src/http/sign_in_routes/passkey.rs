@@ -10,10 +10,11 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{browser, destination, is_here, let_in, nothing};
+use super::{browser, destination, is_here, let_in};
 use crate::app::App;
 use crate::error::{Problem, Result};
 use crate::http::authentication::from_own_page;
+use crate::http::problems::nothing;
 use crate::http::{RequestId, Sender, body, problems, studio_session};
 use crate::identity::sign_in::passkeys::{CHALLENGE_MS, Passkey};
 use crate::identity::sign_in::throttle::{ADDRESS, Subject};
@@ -34,8 +35,24 @@ pub(crate) async fn read<T: DeserializeOwned>(app: &App, sent: axum::body::Body)
     serde_json::from_slice(&bytes).map_err(|_| Problem::invalid("", "is not what this takes"))
 }
 
-/// An answer to a script of ours.
-pub(crate) fn answer(value: &Value) -> Response {
+/// An answer to a script of ours: what it asked for, or the refusal.
+pub(crate) fn answered(value: Result<Value>, id: &RequestId) -> Response {
+    match value {
+        Ok(value) => answer(&value),
+        Err(problem) => problems::response(&noted(problem, &id.0)),
+    }
+}
+
+/// Who asks for passkeys here, for a challenge that anybody may have; they are counted by address.
+pub(super) async fn party_for_anybody(app: &App, headers: &HeaderMap, sender: &Sender) -> Result<Party> {
+    let party = party(app)?;
+    from_own_page(app, headers)?;
+    let address = browser(headers, sender).address;
+    app.identity.count_in(vec![(Subject::of("passkey", &address), ADDRESS)]).await?;
+    Ok(party)
+}
+
+fn answer(value: &Value) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], value.to_string()).into_response()
 }
 
@@ -64,19 +81,13 @@ pub(super) async fn challenge(
     headers: HeaderMap,
 ) -> Response {
     let asked = async {
-        let party = party(&app)?;
-        from_own_page(&app, &headers)?;
-        let address = browser(&headers, &sender).address;
-        app.identity.count_in(vec![(Subject::of("passkey", &address), ADDRESS)]).await?;
+        let party = party_for_anybody(&app, &headers, &sender).await?;
         let challenge = app.identity.passkey_challenge(None).await?;
-        Ok::<_, Problem>(json!({
+        Ok(json!({
             "challenge": challenge, "rpId": party.id, "userVerification": "required", "timeout": CHALLENGE_MS,
         }))
     };
-    match asked.await {
-        Ok(value) => answer(&value),
-        Err(problem) => problems::response(&noted(problem, &id.0)),
-    }
+    answered(asked.await, &id)
 }
 
 /// `POST /sign-in/passkey`.

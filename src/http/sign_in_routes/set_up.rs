@@ -6,9 +6,10 @@ use axum::Extension;
 use axum::extract::{Request, State};
 
 use super::first_proof::{self, Chosen};
-use super::{Fields, after_sign_in, browser, is_here, nothing};
+use super::{Fields, after_sign_in, browser, is_here};
 use crate::app::App;
 use crate::error::{Issue, Problem, Result};
+use crate::http::problems::nothing;
 use crate::http::{RequestId, Sender};
 use crate::identity::sign_in::set_up::FirstPerson;
 use crate::identity::{orgs, people};

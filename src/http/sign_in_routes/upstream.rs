@@ -7,10 +7,11 @@ use axum::extract::{Path, RawQuery, State};
 use http::{HeaderMap, StatusCode};
 
 use super::enter::password_view;
-use super::{after_sign_in, browser, nothing, set, way_back};
+use super::{after_sign_in, browser, set, way_back};
 use crate::app::App;
 use crate::error::Problem;
 use crate::http::cookies::Cookie;
+use crate::http::problems::nothing;
 use crate::http::{RequestId, Sender, studio_session};
 use crate::identity::sign_in::upstream::{AWAY_MS, Arrival, Departure, Returned, Trouble, Upstream, WAITS_MS};
 use crate::operations::noted;

@@ -1,51 +1,15 @@
-//! What makes, changes and ends a key of the database: each is one commit with its event of the audit.
+//! What makes, rotates and changes a key of the database: each is one commit with its event of the audit.
 
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Key, MOST_LIVE, form, reaches_within, stored, told, within};
+use super::events::{event, facts, limits};
+use super::{Key, MOST_LIVE, Manager, form, reaches_within, stored, within};
 use crate::config::{Permission, Playbooks, Secret, UsageLimit, UsagePeriod};
 use crate::error::{Problem, Result};
-use crate::identity::{Changed as Forget, Identity, Permissions, resource};
-use crate::ledger::{Actor, Changed, Event, Work};
+use crate::identity::{Changed as Forget, Identity};
+use crate::ledger::{Changed, Work};
 use crate::store::Connection;
-
-/// Who manages keys: what they hold themselves, and whether only a person's own keys are theirs.
-#[derive(Debug, Clone)]
-pub struct Manager {
-    /// Who, for the audit and as the maker.
-    pub actor: Actor,
-    /// What they may do; a key holds no more.
-    pub permissions: Permissions,
-    /// Where.
-    pub playbooks: Playbooks,
-    /// The person, `user_…`, whom they are.
-    pub person: Option<String>,
-    /// Whether they manage every key of the org, and not only their own.
-    pub every: bool,
-}
-
-impl Manager {
-    /// The operator, by a command.
-    pub fn operator() -> Self {
-        Self {
-            actor: Actor::operator(),
-            permissions: Permissions::EVERY,
-            playbooks: Playbooks::All,
-            person: None,
-            every: true,
-        }
-    }
-
-    /// Whether a key is theirs to see and to end.
-    pub fn sees(&self, key: &Key) -> bool {
-        self.every || self.owns(key)
-    }
-
-    fn owns(&self, key: &Key) -> bool {
-        key.person.is_some() && key.person == self.person
-    }
-}
 
 /// A key about to be made.
 #[derive(Debug, Clone)]
@@ -85,7 +49,8 @@ pub struct Made {
     pub text: Secret,
 }
 
-type Step<T> = Box<dyn for<'c> FnOnce(&'c mut Connection, Key) -> BoxFuture<'c, Result<Changed<T>>> + Send>;
+/// What is done with a key, in the commit that reads it.
+pub(super) type Step<T> = Box<dyn for<'c> FnOnce(&'c mut Connection, Key) -> BoxFuture<'c, Result<Changed<T>>> + Send>;
 
 impl Identity {
     /// Makes a key.
@@ -213,41 +178,8 @@ impl Identity {
         Ok(key)
     }
 
-    /// Ends a key for good; again is the same.
-    ///
-    /// # Errors
-    /// 404; 409 `configured`.
-    pub async fn revoke_key(&self, org: &str, id: &str, by: Manager) -> Result<Key> {
-        let (now, actor) = (self.now_ms(), by.actor.clone());
-        let step: Step<Key> = Box::new(move |connection, key| {
-            Box::pin(async move {
-                if key.revoked_at_ms.is_some() {
-                    return Ok(Changed::nothing(key));
-                }
-                let (key, event) = revoke(connection, key, now, actor, None).await?;
-                Ok(Changed::by(key, event))
-            })
-        });
-        let key = self.change(org, id, by, step).await?;
-        self.forget_key(&key);
-        Ok(key)
-    }
-
-    /// Ends the key whose text this is, since whoever holds it may; nothing for any other text. Whether it was one.
-    pub async fn revoke_key_of_text(&self, text: &str) -> Result<bool> {
-        let now = self.now_ms();
-        let digest = crate::digest::sha256(text);
-        let found =
-            if form::is_made(text) && form::checksum_ok(text) { self.key_of_digest(&digest).await? } else { None };
-        let Some(key) = found.filter(|key| key.opens(&digest, now)) else { return Ok(false) };
-        let (org, id) = (key.org.clone(), key.id.clone());
-        let actor = Actor::new("key", key.id, key.name);
-        let by = Manager { actor, ..Manager::operator() };
-        self.revoke_key(&org, &id, by).await.map(|_| true)
-    }
-
     /// Reads a key of the database that `by` may see, and does `step` with it, in one commit.
-    async fn change<T: Send + 'static>(&self, org: &str, id: &str, by: Manager, step: Step<T>) -> Result<T> {
+    pub(super) async fn change<T: Send + 'static>(&self, org: &str, id: &str, by: Manager, step: Step<T>) -> Result<T> {
         if self.configured_keys.one(org, id).is_some() {
             return Err(if by.every { configured() } else { unknown() });
         }
@@ -261,46 +193,13 @@ impl Identity {
         self.ledger.commit(org, work).await
     }
 
+    /// Takes back at once what this server remembers of a key's texts.
     pub(in crate::identity) fn forget_key(&self, key: &Key) {
         self.forget(Forget::Key(&key.digest));
         if let Some((previous, _)) = &key.previous {
             self.forget(Forget::Key(previous));
         }
     }
-}
-
-/// Ends every key of a person's own in an org they leave, inside the commit that ends the membership. That membership,
-/// once [`Identity::forget`] was told of it, is what stops them here at once.
-pub async fn revoke_of_person(
-    connection: &mut Connection,
-    org: &str,
-    person: &str,
-    now_ms: i64,
-    actor: &Actor,
-    cause: &'static str,
-) -> Result<Vec<Event>> {
-    let mut events = Vec::new();
-    for key in stored::of_person(connection, org, person).await? {
-        events.push(revoke(connection, key, now_ms, actor.clone(), Some(cause)).await?.1);
-    }
-    Ok(events)
-}
-
-async fn revoke(
-    connection: &mut Connection,
-    key: Key,
-    now_ms: i64,
-    actor: Actor,
-    cause: Option<&'static str>,
-) -> Result<(Key, Event)> {
-    let key = Key { revoked_at_ms: Some(now_ms), ..key };
-    stored::update(connection, &key).await?;
-    let mut told = json!({ "name": key.name, "display": key.display });
-    if let Some(cause) = cause {
-        told["cause"] = cause.into();
-    }
-    let event = event(&key, "key_revoked", actor, told);
-    Ok((key, event))
 }
 
 /// The key as it is to be.
@@ -328,32 +227,6 @@ fn changed(before: &Key, change: Change, now_ms: i64) -> Result<Key> {
         (None, None) => None,
     };
     Ok(key)
-}
-
-/// An event of the audit about a key.
-pub(super) fn event(key: &Key, kind: &'static str, actor: Actor, facts: Value) -> Event {
-    Event::audit(format!("keys/{}", key.id), kind, actor, facts)
-}
-
-fn facts(key: &Key) -> Value {
-    let mut told = limits(key);
-    told["display"] = key.display.as_str().into();
-    told["permissions"] = resource::words(&key.permissions).into();
-    told["playbooks"] = match &key.playbooks {
-        Playbooks::All => "*".into(),
-        Playbooks::Only(ids) => json!(ids),
-    };
-    told["person"] = json!(key.person.as_ref().map(|id| format!("{}{id}", crate::identity::caller::PERSON)));
-    told
-}
-
-fn limits(key: &Key) -> Value {
-    json!({
-        "name": key.name,
-        "expires_at": told(key.expires_at_ms),
-        "usage_limit": key.usage_limit.map(|limit| limit.calls),
-        "usage_period": key.usage_limit.map(|limit| limit.period.word()),
-    })
 }
 
 fn can_change(key: &Key, now_ms: i64) -> Result<()> {

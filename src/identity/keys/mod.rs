@@ -1,28 +1,32 @@
 //! API keys (`identity.md` 3, decision D27): of the configuration and of the database.
 //!
 //! Start with [`form`], what a key's text looks like; then `look_up`, from a text to its caller. A key of the database is a
-//! [`Key`]; `changes` makes, rotates, changes and revokes one, each with its event of the audit. What of a key is counted
+//! [`Key`]; `changes` makes, rotates and changes one, `ending` revokes it, each with its event of the audit. What of a key is counted
 //! is in [`usage`] (limits, reserved before a call) and `used` (when a key was last used, which costs no request a write).
 
 mod changes;
 mod configured;
+mod ending;
+mod events;
 pub mod form;
 mod look_up;
+mod manager;
 pub mod stored;
 mod sweep;
 pub mod usage;
 mod used;
 
-pub use changes::{Change, Draft, Made, Manager, revoke_of_person};
+pub use changes::{Change, Draft, Made};
 pub(super) use configured::Configured;
+pub use ending::revoke_of_person;
 pub use form::{checksum_ok, entry_json, generate};
 pub(super) use look_up::Found;
+pub use manager::Manager;
 pub(in crate::identity) use stored::of_person;
 pub use stored::{Key, Status};
 pub(super) use used::Used;
 
 use super::Permissions;
-use crate::clock;
 use crate::config::{Permission, Playbooks};
 
 /// The most keys of an org that can still be used.
@@ -65,11 +69,6 @@ fn common(one: &Playbooks, other: &Playbooks) -> Playbooks {
             Playbooks::Only(one.iter().filter(|id| other.contains(id)).cloned().collect())
         }
     }
-}
-
-/// An instant for callers, or nothing.
-fn told(at_ms: Option<i64>) -> Option<String> {
-    at_ms.map(clock::iso)
 }
 
 #[cfg(test)]

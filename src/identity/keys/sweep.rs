@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{LISTED_MS, changes, stored};
+use super::{LISTED_MS, events, stored};
 use crate::error::Result;
 use crate::identity::Identity;
 use crate::ledger::{Actor, Changed, Work};
@@ -74,7 +74,7 @@ impl Identity {
                     None => Ok(Changed::nothing(())),
                     Some(key) => {
                         let facts = json!({ "name": key.name, "display": key.display });
-                        Ok(Changed::by((), changes::event(&key, "key_expired", Actor::system(), facts)))
+                        Ok(Changed::by((), events::event(&key, "key_expired", Actor::system(), facts)))
                     }
                 }
             })

@@ -138,6 +138,7 @@ async fn set(connection: &mut Connection, org: &Org, from: Status, to: Status) -
     Ok(rows == 1)
 }
 
+/// An event of the audit about an org.
 pub(super) fn event(org: &Org, kind: &'static str, actor: Actor, facts: serde_json::Value) -> Event {
     Event::audit(format!("orgs/{}", org.id), kind, actor, facts).about(org.name.as_str())
 }

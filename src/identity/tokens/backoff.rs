@@ -14,12 +14,14 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
+    /// It went wrong: the next attempt is due later than the last time.
     pub(super) fn failed(&mut self, now_ms: i64) {
         let wait_ms = FIRST_MS.saturating_mul(1 << self.failures.min(6)).min(LONGEST_MS);
         self.failures = self.failures.saturating_add(1);
         self.due_ms = now_ms.saturating_add(wait_ms);
     }
 
+    /// It went well: the next attempt is due at once.
     pub(super) fn succeeded(&mut self) {
         *self = Self::default();
     }

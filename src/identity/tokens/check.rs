@@ -49,6 +49,7 @@ pub fn check(text: &str, keys: &KeySet, rules: &Rules, now_ms: i64) -> Result<Ar
     verify(&Unverified::read(text, rules)?, keys, rules, now_ms).map(|verified| verified.claims)
 }
 
+/// [`check`] of a token that was read already, and for how long the verdict holds.
 pub(super) fn verify(token: &Unverified<'_>, keys: &KeySet, rules: &Rules, now_ms: i64) -> Result<Verified, Refused> {
     let key = keys.choose(token.key_id.as_deref(), token.algorithm)?;
     if !key.verifies(token.algorithm, token.message, token.signature) {

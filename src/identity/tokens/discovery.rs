@@ -121,6 +121,7 @@ impl Discovery {
         self.ask().await.ok()
     }
 
+    /// The same, with the fault where there is none.
     pub(super) async fn ask(&self) -> Result<Arc<Metadata>, Fault> {
         if let Some(found) = self.remembered() {
             return Ok(found);

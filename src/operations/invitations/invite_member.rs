@@ -30,11 +30,12 @@ pub struct Input {
 /// Its output.
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
+    /// The invitation.
     #[serde(flatten)]
-    invitation: View,
+    pub invitation: View,
     /// The address to give the person, told this once; left out where a mail brings it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    link: Option<String>,
+    pub link: Option<String>,
 }
 
 impl Operation for InviteMember {

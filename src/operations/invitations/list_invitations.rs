@@ -30,11 +30,11 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     /// The invitations, newest first.
-    invitations: Vec<View>,
+    pub invitations: Vec<View>,
     /// Whether there are more.
-    has_more: bool,
+    pub has_more: bool,
     /// The cursor of the next page, or null.
-    next_cursor: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 impl Operation for ListInvitations {

@@ -33,11 +33,11 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     /// The members, the first to join first.
-    members: Vec<View>,
+    pub members: Vec<View>,
     /// Whether there are more.
-    has_more: bool,
+    pub has_more: bool,
     /// The cursor of the next page, or null.
-    next_cursor: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 impl Operation for ListMembers {
