@@ -85,6 +85,15 @@ async fn a_given_credential_is_found_nowhere() {
         shown.push(agent.get(path).await.text);
     }
     shown.push(page.browser.clone().with("accept", "text/html").get("/").await.text);
+    // Whatever can be read of this connection and playbook, whoever reads it.
+    for entry in server.app.operations.iter().filter(|entry| entry.declaration.method.word() == "GET") {
+        let path = entry.declaration.route().replace("{org}", "local").replace("{playbook}", "support");
+        let path = path.replace("{id}", &page.connection).replace("{link}", &page.link);
+        let path = path.replace("{server}", "desk").replace("{tool}", "look_up");
+        for caller in [&agent, &page.browser] {
+            shown.push(caller.get(&path.replace(['{', '}'], "")).await.text);
+        }
+    }
     for text in &shown {
         nowhere("an answer", text);
     }

@@ -1,13 +1,15 @@
 //! Whatever JSON is sent to whatever operation, over HTTP and over MCP, the answer is never an incident.
 
+use playmaker::identity::Role;
 use playmaker::operations::{Endpoint, Scope};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
+use super::roles::UNHURRIED;
 use crate::support::app::TestApp;
-use crate::support::people::Answer;
+use crate::support::people::{Answer, Caller};
 
 /// How many inputs each operation is sent.
 const CASES: usize = 24;
@@ -129,13 +131,36 @@ fn orderly(at: &str, input: &Value, answer: &Answer) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_input_is_an_incident_over_http() {
-    let (server, mut runner) = (prepared().await, runner());
+    let server = prepared().await;
+    let browser = server.anyone().with("origin", &server.origin());
+    anything_is_sent(&server, "local", async || browser.clone()).await;
+    server.anyone().get("/ready").await.done(200);
+}
+
+/// The same where people sign in, so that what a person alone may do is reached too.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_input_of_an_owner_is_an_incident() {
+    let server = TestApp::signing_in_with(&[UNHURRIED]).await;
+    // Each operation finds another owner, since some of them end the one who asks.
+    let number = std::sync::atomic::AtomicU32::new(0);
+    let owner = async || {
+        let email = format!("ada{}@north.test", number.fetch_add(1, std::sync::atomic::Ordering::SeqCst));
+        Caller::clone(&*server.person("Ada", &email, "north", Role::Owner).await)
+    };
+    let first = owner().await;
+    first.post("/v1/orgs/north/playbooks", &json!({ "playbook": "support", "name": "Support" })).await.done(201);
+    anything_is_sent(&server, "north", owner).await;
+    server.anyone().get("/ready").await.done(200);
+}
+
+async fn anything_is_sent(server: &TestApp, org: &str, somebody: impl AsyncFn() -> Caller) {
+    let mut runner = runner();
     for entry in server.app.operations.iter() {
         let declaration = entry.declaration;
-        let browser = server.anyone().with("origin", &server.origin());
+        let browser = somebody().await;
         for _ in 0..CASES {
             let mut input = fitting(&entry.input.schema, &mut runner);
-            let mut path = declaration.route().replace("{org}", "local");
+            let mut path = declaration.route().replace("{org}", org);
             if declaration.scope == Scope::Playbook {
                 path = path.replace("{playbook}", "support");
             }
@@ -166,7 +191,6 @@ async fn no_input_is_an_incident_over_http() {
             orderly(declaration.id, &input, &answer);
         }
     }
-    server.anyone().get("/ready").await.done(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

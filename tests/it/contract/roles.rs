@@ -200,7 +200,7 @@ pub(super) fn needed(entry: &Entry) -> Needed {
 }
 
 /// A walk asks more than anybody would.
-const UNHURRIED: (&str, &str) = ("RATE_CALLER", "1000000/1000000");
+pub(super) const UNHURRIED: (&str, &str) = ("RATE_CALLER", "1000000/1000000");
 
 /// The server of keys and people, and the one of the local developer, each with the playbook `support`.
 pub(super) struct Servers {
