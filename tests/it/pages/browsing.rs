@@ -31,6 +31,33 @@ async fn signs_in(browser: &Browser, server: &TestApp, email: &str) {
     reads(browser, "Your orgs").await;
 }
 
+/// A person's own settings: the name, the password, an application, the way out.
+#[tokio::test]
+async fn settings_are_changed_by_the_keyboard_alone() {
+    let (server, _) = TestApp::set_up_by_ada(&[]).await;
+    let browser = Browser::open(Screen::Phone, Scheme::Light).await;
+    signs_in(&browser, &server, "ada@acme.test").await;
+    browser.visit(&format!("{}/settings/profile", server.origin())).await;
+    goes_to(&browser, "Your name").await;
+    types(&browser, Key::Control + "a").await;
+    types(&browser, "Ada King").await;
+    enters(&browser).await;
+    reads(&browser, "Ada King").await;
+    for (page, words) in
+        [("Security", "Password"), ("Sessions", "This browser"), ("Connected apps", "apps"), ("Keys", "key")]
+    {
+        goes_to(&browser, page).await;
+        enters(&browser).await;
+        reads(&browser, words).await;
+    }
+    goes_to(&browser, "Ada King").await;
+    enters(&browser).await;
+    goes_to(&browser, "Sign out").await;
+    enters(&browser).await;
+    reads(&browser, "Sign in").await;
+    browser.close().await;
+}
+
 #[tokio::test]
 async fn an_org_is_managed_and_joined_by_the_keyboard_alone() {
     let (server, _) = TestApp::set_up_by_ada(&[]).await;
