@@ -9,6 +9,7 @@ use thirtyfour::prelude::*;
 use crate::support::app::TestApp;
 use crate::support::browser::{Browser, Scheme, Screen};
 use crate::support::eventually;
+use crate::support::keyboard::{enters, goes_to, types};
 use crate::support::signing_in::SignsIn;
 use crate::support::visitor::{PASSWORD, Visitor};
 
@@ -19,6 +20,21 @@ pub async fn signs_in(browser: &Browser, server: &TestApp, visitor: &Visitor) {
     let mut cookie = Cookie::new(name, value);
     cookie.set_path("/");
     browser.driver().add_cookie(cookie).await.unwrap();
+}
+
+/// The same by the keyboard alone.
+async fn types_password_at_the_keyboard(browser: &Browser, email: &str) {
+    for (label, value) in [("Email", email), ("Password", PASSWORD)] {
+        eventually(label, async || {
+            let field = By::Css(format!("input[name={}]:not([type=hidden])", label.to_lowercase()));
+            browser.driver().find(field).await.ok()?.is_displayed().await.ok()?.then_some(())
+        })
+        .await;
+        goes_to(browser, label).await;
+        types(browser, value).await;
+        enters(browser).await;
+    }
+    eventually("the question", async || browser.driver().find(By::Css("button[value=allow]")).await.ok()).await;
 }
 
 /// Signs in at our own page as a person does: the email first, then the password.
@@ -44,19 +60,29 @@ pub async fn allow(browser: &Browser, unwanted: &[&str]) {
     page.find(By::Css("button[value=allow]")).await.unwrap().click().await.unwrap();
 }
 
+/// Each time nobody is signed in yet: the person types their password on our page, by the keyboard alone, chooses one of
+/// their two orgs, and allows less than is asked.
 #[tokio::test]
 async fn every_official_client_signs_a_person_in() {
     let server = TestApp::signing_in().await;
-    let ada = server.person("Ada Lovelace", "ada@acme.test", "acme", Role::Admin).await;
+    let ada = server.with_password("Ada Lovelace", "ada@acme.test", "acme", Role::Admin).await;
+    server.person("Ada Lovelace", "ada@acme.test", "north", Role::Owner).await;
     let body = json!({ "playbook": "support", "name": "Support" });
     ada.post("/v1/orgs/acme/playbooks", &body).await.done(201);
     let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
-    signs_in(&browser, &server, &ada).await;
     for client in SignsIn::EVERY {
+        browser.driver().cdp().send_raw("Network.clearBrowserCookies", json!({})).await.unwrap();
         let visiting = client.begin(&format!("{}/mcp", server.origin())).await;
         assert!(visiting.address.starts_with(&server.origin()), "{client:?}: {}", visiting.address);
         browser.visit(&visiting.address).await;
-        allow(&browser, &["org:write", "playbook:write"]).await;
+        types_password_at_the_keyboard(&browser, "ada@acme.test").await;
+        browser.driver().find(By::Css("input[value=acme]")).await.unwrap().send_keys(" ").await.unwrap();
+        for right in ["org:write", "playbook:write"] {
+            let offered = browser.driver().find(By::Css(format!("input[value='{right}']"))).await.unwrap();
+            offered.send_keys(" ").await.unwrap();
+        }
+        goes_to(&browser, "Allow").await;
+        enters(&browser).await;
         let mut peer = visiting.signed_in().await.unwrap_or_else(|failure| panic!("{client:?}: {failure:?}"));
         let told = peer.greeting()["instructions"].as_str().unwrap_or_default().to_owned();
         let acts_as = format!("This connection acts as Ada Lovelace (person:{}) in the org acme.", ada.id);

@@ -11,6 +11,7 @@ use crate::sign_in::tab::PASSWORD;
 use crate::support::app::TestApp;
 use crate::support::browser::{Browser, Scheme, Screen};
 use crate::support::eventually;
+use crate::support::keyboard::{enters, goes_to, types};
 
 async fn reads(browser: &Browser, words: &str) {
     let found = eventually(words, async || {
@@ -20,42 +21,41 @@ async fn reads(browser: &Browser, words: &str) {
     found.await;
 }
 
-async fn types(browser: &Browser, keys: impl Into<TypingData>) {
-    browser.driver().active_element().await.unwrap().send_keys(keys).await.unwrap();
-}
-
-/// What the keyboard is at, as it is read aloud: its label or its own words.
-async fn at(browser: &Browser) -> String {
-    let script = "const at = document.activeElement; \
-        return (at.labels?.[0]?.textContent || at.textContent || at.name || '').trim();";
-    browser.driver().execute(script, Vec::new()).await.unwrap().json().as_str().unwrap_or_default().to_owned()
-}
-
-/// Presses the tabulator until the keyboard is at what is called so, and shows it.
-async fn goes_to(browser: &Browser, name: &str) {
-    let mut met = Vec::new();
-    for _ in 0..80 {
-        let here = at(browser).await;
-        if here.starts_with(name) {
-            let seen = "const style = getComputedStyle(document.activeElement); return style.outlineStyle !== 'none'";
-            let seen = browser.driver().execute(seen, Vec::new()).await.unwrap().json().clone();
-            assert_eq!(seen, json!(true), "the focus is seen at {name}");
-            return;
-        }
-        met.push(here);
-        types(browser, Key::Tab + "").await;
-    }
-    panic!("{name:?} is not reached: {met:?}");
-}
-
 async fn signs_in(browser: &Browser, server: &TestApp, email: &str) {
     browser.visit(&format!("{}/sign-in", server.origin())).await;
     types(browser, email).await;
-    types(browser, Key::Enter + "").await;
+    enters(browser).await;
     reads(browser, "Keep me signed in").await;
     types(browser, PASSWORD).await;
-    types(browser, Key::Enter + "").await;
+    enters(browser).await;
     reads(browser, "Your orgs").await;
+}
+
+/// A person's own settings: the name, the password, an application, the way out.
+#[tokio::test]
+async fn settings_are_changed_by_the_keyboard_alone() {
+    let (server, _) = TestApp::set_up_by_ada(&[]).await;
+    let browser = Browser::open(Screen::Phone, Scheme::Light).await;
+    signs_in(&browser, &server, "ada@acme.test").await;
+    browser.visit(&format!("{}/settings/profile", server.origin())).await;
+    goes_to(&browser, "Your name").await;
+    types(&browser, Key::Control + "a").await;
+    types(&browser, "Ada King").await;
+    enters(&browser).await;
+    reads(&browser, "Ada King").await;
+    for (page, words) in
+        [("Security", "Password"), ("Sessions", "This browser"), ("Connected apps", "apps"), ("Keys", "key")]
+    {
+        goes_to(&browser, page).await;
+        enters(&browser).await;
+        reads(&browser, words).await;
+    }
+    goes_to(&browser, "Ada King").await;
+    enters(&browser).await;
+    goes_to(&browser, "Sign out").await;
+    enters(&browser).await;
+    reads(&browser, "Sign in").await;
+    browser.close().await;
 }
 
 #[tokio::test]
@@ -65,31 +65,31 @@ async fn an_org_is_managed_and_joined_by_the_keyboard_alone() {
     let browser = Browser::open(Screen::Desktop, Scheme::Light).await;
     signs_in(&browser, &server, "ada@acme.test").await;
     goes_to(&browser, "Members of Acme").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "Invite somebody").await;
     goes_to(&browser, "Email").await;
     types(&browser, "grace@acme.test").await;
     goes_to(&browser, "Role").await;
     types(&browser, "V").await;
     goes_to(&browser, "Invite").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "grace@acme.test is invited").await;
     browser.picture("org-invited-desktop-light").await;
     let link = browser.driver().find(By::Id("once")).await.unwrap().text().await.unwrap();
     goes_to(&browser, "Change Bob").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "What they may do").await;
     goes_to(&browser, "Role").await;
     types(&browser, "A").await;
     goes_to(&browser, "Save").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "Bob has the role admin now.").await;
     goes_to(&browser, "Remove").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "Remove Bob?").await;
     browser.picture("org-remove-desktop-light").await;
     goes_to(&browser, "Remove").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "Invite somebody").await;
     let text = browser.driver().find(By::Css("table")).await.unwrap().text().await.unwrap();
     assert!(!text.contains("Bob"), "{text}");
@@ -101,13 +101,13 @@ async fn an_org_is_managed_and_joined_by_the_keyboard_alone() {
     assert!(address.fragment().is_none() && address.query().is_none(), "{address}");
     browser.picture("invitation-stranger-desktop-light").await;
     goes_to(&browser, "Make an account").await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "Your name").await;
     goes_to(&browser, "Your name").await;
     types(&browser, "Grace").await;
     goes_to(&browser, "Password").await;
     types(&browser, PASSWORD).await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "viewer").await;
     goes_to(&browser, "Settings of Acme").await;
     assert!(browser.complaints().await.is_empty());
@@ -181,7 +181,7 @@ async fn an_invitation_is_taken_without_script() {
     let cookie = json!({ "name": name, "value": value, "url": server.origin() });
     browser.driver().cdp().send_raw("Network.setCookie", cookie).await.unwrap();
     types(&browser, code.as_str()).await;
-    types(&browser, Key::Enter + "").await;
+    enters(&browser).await;
     reads(&browser, "You are signed in as eve@acme.test").await;
     browser.picture("invitation-own-phone-dark").await;
     browser.driver().find(By::Css("main button.primary")).await.unwrap().click().await.unwrap();

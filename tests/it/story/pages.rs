@@ -10,6 +10,7 @@ use super::page::Person;
 use crate::support::app::{ACCOUNT, TestApp};
 use crate::support::browser::{Browser, Scheme, Screen};
 use crate::support::eventually;
+use crate::support::keyboard::{enters, goes_to, types};
 
 const LOOKS: [(&str, Screen, Scheme); 4] = [
     ("phone-light", Screen::Phone, Scheme::Light),
@@ -43,6 +44,24 @@ async fn pictures(browser: &Browser, name: &str) {
     }
     browser.resize(Screen::Desktop).await;
     browser.prefer(Scheme::Light).await;
+}
+
+#[tokio::test]
+async fn a_key_is_given_by_the_keyboard_alone() {
+    let (_harbour, _app, mut agent) = begun().await;
+    let (_, link) = agent.add(json!({ "provider": "harbour-desk" })).await;
+    let person = Person::follows(&link).await;
+    let label = person.text("form label").await.unwrap();
+    goes_to(person.browser(), &label).await;
+    types(person.browser(), "no-such-key").await;
+    enters(person.browser()).await;
+    assert_eq!(person.reads_fault().await, "Harbour desk does not take this credential");
+    goes_to(person.browser(), &label).await;
+    types(person.browser(), KEY).await;
+    goes_to(person.browser(), "Save and connect").await;
+    enters(person.browser()).await;
+    person.sees("connected").await;
+    person.leaves().await;
 }
 
 #[tokio::test]

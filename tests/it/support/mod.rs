@@ -3,6 +3,7 @@ pub mod agent;
 pub mod app;
 pub mod browser;
 pub mod database;
+pub mod keyboard;
 pub mod logs;
 pub mod peers;
 pub mod people;
