@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::clock::SharedClock;
 use crate::config::{Adders, Settings};
-use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
+use crate::connections::{self, Connections};
 use crate::egress;
 use crate::error::Result;
 use crate::identity::audit::Refusals;
@@ -114,10 +114,22 @@ impl App {
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
-        let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let (access, limits) = (Access::of(&settings, &account), Arc::new(Limits::of(&settings, clock.clone())));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
+        let lifecycle = Lifecycle::default();
+        let needs = connections::Needs {
+            ledger: ledger.clone(),
+            secrets: secrets.clone(),
+            settings: settings.clone(),
+            log_secrets,
+            clock: clock.clone(),
+            ids: ids.clone(),
+            egress: egress.clone(),
+            lifecycle: lifecycle.clone(),
+            public_address: public_address(&settings, address),
+        };
+        let connections = Connections::new(needs, catalogue);
         let own_keys = tokens::OwnKeys::default();
         let issuing = issuing(&settings, &egress, &clock, &own_keys);
         let oauth = match &issuing {
@@ -133,7 +145,6 @@ impl App {
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
-        let lifecycle = Lifecycle::default();
         let mail = Mail::of(settings.sign_in.mail.as_ref(), lifecycle.clone()).map_err(StartError)?;
         oauth.iter().for_each(|oauth| oauth.start_sweep(&lifecycle));
         let tool_servers = ToolServers::new(tool_servers::Needs {
@@ -148,7 +159,7 @@ impl App {
         tool_servers.start_sweep();
         identity.start_key_fetch(&lifecycle);
         identity.start_key_sweep(&lifecycle);
-        connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
+        connections.start_sweep();
         let upkeep = Upkeep {
             settings: settings.clone(),
             clock: clock.clone(),
@@ -217,8 +228,7 @@ impl App {
 
     /// The address people and agents use, without a slash at its end.
     pub fn public_address(&self) -> String {
-        let local = || format!("http://localhost:{}", self.address.port());
-        self.settings.public_url.clone().unwrap_or_else(local)
+        public_address(&self.settings, self.address)
     }
 
     /// Who issues the access tokens taken here; nobody where nobody signs in.
@@ -257,6 +267,10 @@ impl App {
         }
         self.lifecycle.end();
     }
+}
+
+fn public_address(settings: &Settings, address: SocketAddr) -> String {
+    settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", address.port()))
 }
 
 /// The built-in authorization server, with its first key; whoever checks tokens is handed its keys in `own_keys`.

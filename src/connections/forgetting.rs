@@ -13,8 +13,12 @@ impl Connections {
     /// Forgets every credential of an org.
     pub async fn forget_credentials(&self, org: &str) -> Result<()> {
         let of = org.to_owned();
-        let work: Work<()> =
-            Box::new(move |connection| Box::pin(async move { SecretsStore::delete_org(connection, &of).await }));
+        let work: Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                SecretsStore::delete_org_here(connection, &of).await?;
+                SecretsStore::delete_org(connection, &of).await
+            })
+        });
         self.ledger.store().housekeeping(org, WHY, work).await
     }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Scopes;
 use super::catalogue::ValueIn;
 use crate::clock;
 use crate::config::{CredentialKind, ServerType};
@@ -128,6 +129,10 @@ pub struct Record {
     pub last_because: Option<String>,
     /// The account at the provider, where known.
     pub account: Option<String>,
+    /// What a consent asked for and got; `None` outside OAuth.
+    pub scopes: Option<Scopes>,
+    /// When the access token ends, in milliseconds since the epoch; `None` when it does not, or nobody knows.
+    pub expires_at: Option<i64>,
     /// The version of the credential in use; 0 before there is one.
     pub credential_version: i64,
     /// Grows with each change; changes compare it.
@@ -164,6 +169,8 @@ pub(super) struct Stored {
     status: String,
     last_because: Option<String>,
     account: Option<String>,
+    scopes: Option<String>,
+    expires_at: Option<i64>,
     credential_version: i64,
     revision: i64,
     added_by: String,
@@ -204,6 +211,8 @@ impl TryFrom<Stored> for Record {
             },
             last_because: row.last_because,
             account: row.account,
+            scopes: row.scopes.map(|text| serde_json::from_str(&text)).transpose()?,
+            expires_at: row.expires_at,
             credential_version: row.credential_version,
             revision: row.revision,
             added_by: serde_json::from_str(&row.added_by)?,
@@ -257,8 +266,8 @@ pub struct View {
     /// The account at the provider, where known.
     pub account: Option<String>,
     /// Null outside OAuth.
-    pub scopes: Option<Value>,
-    /// Null: this credential does not end.
+    pub scopes: Option<Scopes>,
+    /// When the present access token ends; null when it does not, or nobody knows.
     pub expires_at: Option<String>,
     /// Who added it.
     pub added_by: Actor,
@@ -300,8 +309,8 @@ impl Record {
             detail,
             refresh: None,
             account: self.account.clone(),
-            scopes: None,
-            expires_at: None,
+            scopes: self.scopes.clone(),
+            expires_at: self.expires_at.map(clock::iso),
             added_by: self.added_by.clone(),
             added_at: clock::iso(self.added_at),
             connected_by: self.connected_by.clone(),

@@ -6,7 +6,7 @@ use super::catalogue::ValueIn;
 use super::record::{Because, Credential, Record, Status};
 use super::{Connections, Placed};
 use crate::config::CredentialKind;
-use crate::egress::{self, Provenance};
+use crate::egress::Provenance;
 use crate::secrets::Trouble;
 
 /// The field of the secrets store that holds a given value.
@@ -27,8 +27,8 @@ impl Fault {
 
 impl Connections {
     /// Why the connection cannot be used, first match first, with words; `None` when it can.
-    pub async fn because(&self, egress: &egress::Client, record: &Record) -> Option<(Because, String)> {
-        match self.credential(egress, record).await {
+    pub async fn because(&self, record: &Record) -> Option<(Because, String)> {
+        match self.credential(record).await {
             Ok(_) => None,
             Err(because) => Some((because, words(&record.title, because))),
         }
@@ -36,17 +36,17 @@ impl Connections {
 
     /// The credential for a request, or why there is none; `Ok(None)` for a connection without one. A change of the
     /// standing since it was last looked at is told in the audit, once.
-    pub async fn credential(&self, egress: &egress::Client, record: &Record) -> Result<Option<Placed>, Because> {
-        let found = self.look(egress, record).await;
+    pub async fn credential(&self, record: &Record) -> Result<Option<Placed>, Because> {
+        let found = self.look(record).await;
         self.notice(record, found.as_ref().err().copied()).await;
         found.map_err(|fault| fault.because)
     }
 
-    async fn look(&self, egress: &egress::Client, record: &Record) -> Result<Option<Placed>, Fault> {
+    async fn look(&self, record: &Record) -> Result<Option<Placed>, Fault> {
         if record.status == Status::Pending {
             return Err(Fault::new(Because::Pending, "pending"));
         }
-        self.rule(egress, record)?;
+        self.rule(record)?;
         let Some(credential) = &record.credential else { return Ok(None) };
         let bare = match credential.kind {
             CredentialKind::Reference => {
@@ -74,7 +74,7 @@ impl Connections {
     }
 
     /// The operator's rules of today, also for connections of yesterday.
-    pub(super) fn rule(&self, egress: &egress::Client, record: &Record) -> Result<(), Fault> {
+    pub(super) fn rule(&self, record: &Record) -> Result<(), Fault> {
         let rules = &self.settings.connections;
         let refuse = |rule| Err(Fault::new(Because::NotAllowed, rule));
         if record.credential.as_ref().is_some_and(|credential| !rules.kinds.contains(&credential.kind)) {
@@ -88,7 +88,7 @@ impl Connections {
                 .entry
                 .url
                 .as_deref()
-                .is_some_and(|url| egress.check_address(url, Provenance::Person).is_err()) =>
+                .is_some_and(|url| self.egress.check_address(url, Provenance::Person).is_err()) =>
             {
                 refuse("hosts")
             }

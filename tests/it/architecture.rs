@@ -100,13 +100,14 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 29] = [
+const TABLES: [(&str, &str); 30] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
     ("secrets", "secrets"),
+    ("sealed_records", "secrets"),
     ("tool_calls", "tool_servers"),
     ("oauth_clients", "identity"),
     ("oauth_assertions", "identity"),

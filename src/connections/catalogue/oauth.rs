@@ -1,6 +1,6 @@
 //! What a way says about OAuth: scopes, token answers, refresh and revocation (connections.md 6.4).
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Scopes of a sign-in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -39,7 +39,7 @@ pub enum Pkce {
 }
 
 /// How a client proves itself at the token endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientAuth {
     /// `Authorization: Basic`.

@@ -50,7 +50,8 @@ pub(super) fn read(
         .or_else(|| end_of_jwt(&token))
         .or_else(|| rules.default_lifetime.map(|life| now_ms + i64::from(life) * 1_000));
     let scopes = at(&rules.scope, "/scope").as_ref().and_then(scopes);
-    let grant = Grant { obtained_at_ms: now_ms, expires_at_ms: expires_at_ms.map(|end| bounded(end, now_ms)), scopes };
+    let expires_at_ms = expires_at_ms.map(|end| bounded(end, now_ms));
+    let grant = Grant { obtained_at_ms: now_ms, expires_at_ms, scopes, found: None };
     Ok(Tokens { access_token: token, refresh_token: refresh, grant })
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::super::Found;
 use crate::secrets::Fields;
 
 const ACCESS: &str = "access_token";
@@ -21,7 +22,7 @@ pub struct Tokens {
 }
 
 /// What is kept beside the tokens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// When the tokens came, in milliseconds since the epoch.
     pub obtained_at_ms: i64,
@@ -29,6 +30,9 @@ pub struct Grant {
     pub expires_at_ms: Option<i64>,
     /// What was granted; `None` where the answer did not say, which means as asked.
     pub scopes: Option<Vec<String>>,
+    /// What was found of the issuer, where it was found through the server and not in the catalogue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<Found>,
 }
 
 impl Tokens {
