@@ -24,7 +24,7 @@ use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::{Lock, Store};
+use crate::store::{DatabaseClock, Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 use upkeep::Upkeep;
@@ -84,6 +84,8 @@ pub struct Surroundings {
     pub account: String,
     /// Where it listens, bound already.
     pub address: SocketAddr,
+    /// In place of PostgreSQL's clock, which servers of one database share; for tests alone.
+    pub shared_clock: Option<SharedClock>,
     /// How names become addresses.
     pub resolver: Arc<dyn egress::Resolver>,
     /// What the log takes out of every line.
@@ -105,7 +107,7 @@ impl std::error::Error for StartError {}
 impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
-        let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        let Surroundings { clock, ids, account, address, shared_clock, resolver, log_secrets } = surroundings;
         // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
         let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
@@ -124,6 +126,7 @@ impl App {
             settings: settings.clone(),
             log_secrets,
             clock: clock.clone(),
+            database_clock: DatabaseClock::of(ledger.store(), &clock, shared_clock),
             ids: ids.clone(),
             egress: egress.clone(),
             lifecycle: lifecycle.clone(),

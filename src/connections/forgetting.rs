@@ -6,7 +6,12 @@ use crate::on_connection;
 use crate::secrets::SecretsStore;
 use crate::store::Work;
 
-const ROWS: [&str; 2] = ["DELETE FROM connection_links WHERE org = $1", "DELETE FROM connections WHERE org = $1"];
+const ROWS: [&str; 4] = [
+    "DELETE FROM connection_links WHERE org = $1",
+    "DELETE FROM connection_renewals WHERE org = $1",
+    "DELETE FROM connection_revocations WHERE org = $1",
+    "DELETE FROM connections WHERE org = $1",
+];
 const WHY: &str = "the org is gone, which its audit tells";
 
 impl Connections {

@@ -15,6 +15,8 @@ pub mod links;
 mod notice;
 pub mod oauth;
 mod record;
+mod refresh;
+mod revocation;
 mod rows;
 mod scopes;
 mod source;
@@ -39,8 +41,10 @@ use crate::ids::Ids;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::secrets::SecretsStore;
+use crate::store::DatabaseClock;
 use crate::telemetry::SecretRegistry;
-use catalogue::{Catalogue, ValueIn};
+use catalogue::{Catalogue, Kind, ValueIn};
+use refresh::Renewals;
 
 /// What connections are built over.
 pub struct Needs {
@@ -54,6 +58,8 @@ pub struct Needs {
     pub log_secrets: Arc<SecretRegistry>,
     /// The present.
     pub clock: SharedClock,
+    /// The present that all servers of one database agree on.
+    pub database_clock: DatabaseClock,
     /// New ids, and what is drawn at random.
     pub ids: Ids,
     /// The one way out.
@@ -73,6 +79,8 @@ pub struct Connections {
     catalogue: Arc<Catalogue>,
     log_secrets: Arc<SecretRegistry>,
     clock: SharedClock,
+    database_clock: DatabaseClock,
+    renewals: Arc<Renewals>,
     ids: Ids,
     egress: egress::Client,
     lifecycle: Lifecycle,
@@ -90,6 +98,8 @@ pub struct Placed {
     pub written: Zeroizing<String>,
     /// The bare value, to be scrubbed from whatever comes back.
     pub bare: Zeroizing<String>,
+    /// The version of the credential; 0 for one that is not kept.
+    pub version: i64,
 }
 
 impl Connections {
@@ -102,6 +112,8 @@ impl Connections {
             catalogue: Arc::new(catalogue),
             log_secrets: needs.log_secrets,
             clock: needs.clock,
+            database_clock: needs.database_clock,
+            renewals: Arc::new(Renewals::new(&needs.ids)),
             ids: needs.ids,
             egress: needs.egress,
             lifecycle: needs.lifecycle,

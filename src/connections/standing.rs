@@ -2,8 +2,9 @@
 
 use zeroize::Zeroizing;
 
-use super::catalogue::ValueIn;
+use super::catalogue::{Put, ValueIn};
 use super::record::{Because, Credential, Record, Status};
+use super::refresh::kind_of;
 use super::{Connections, Placed};
 use crate::config::CredentialKind;
 use crate::egress::Provenance;
@@ -20,7 +21,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    const fn new(because: Because, cause: &'static str) -> Self {
+    pub(super) const fn new(because: Because, cause: &'static str) -> Self {
         Self { because, cause }
     }
 }
@@ -28,10 +29,18 @@ impl Fault {
 impl Connections {
     /// Why the connection cannot be used, first match first, with words; `None` when it can.
     pub async fn because(&self, record: &Record) -> Option<(Because, String)> {
-        match self.credential(record).await {
-            Ok(_) => None,
-            Err(because) => Some((because, words(&record.title, because))),
+        let stands = self.stands(record).await;
+        self.notice(record, stands.err()).await;
+        stands.err().map(|fault| (fault.because, words(&record.title, fault.because)))
+    }
+
+    /// Whether it can be used, as far as is known without asking anybody outside.
+    async fn stands(&self, record: &Record) -> Result<(), Fault> {
+        if record.status == Status::Connected && has_tokens(record) {
+            self.rule(record)?;
+            return self.tokens_stand(record).await;
         }
+        self.look(record).await.map(drop)
     }
 
     /// The credential for a request, or why there is none; `Ok(None)` for a connection without one. A change of the
@@ -48,6 +57,7 @@ impl Connections {
         }
         self.rule(record)?;
         let Some(credential) = &record.credential else { return Ok(None) };
+        let mut version = record.credential_version;
         let bare = match credential.kind {
             CredentialKind::Reference => {
                 let variable = credential.variable.as_deref().unwrap_or_default();
@@ -57,10 +67,17 @@ impl Connections {
             }
             CredentialKind::Secret => self.given(record).await?,
             CredentialKind::Authorization | CredentialKind::ClientCredentials => {
-                return Err(Fault::new(Because::Broken, "not_tokens"));
+                let held = self.tokens_for_use(record).await?;
+                version = held.version;
+                held.tokens.access_token
             }
         };
-        self.placed(credential, bare).map(Some).ok_or(Fault::new(Because::Broken, "secret_missing"))
+        let placed = match self.way_of(record, kind_of(record)).filter(|_| has_tokens(record)) {
+            Some((_, way)) => self.placed(&token_place(way.r#use.as_ref()), bare),
+            None if has_tokens(record) => self.placed(&token_place(None), bare),
+            None => self.placed(credential, bare),
+        };
+        placed.map(|placed| Some(Placed { version, ..placed })).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
 
     async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Fault> {
@@ -97,6 +114,20 @@ impl Connections {
     }
 }
 
+/// Whether its credential is tokens, which end and are renewed.
+fn has_tokens(record: &Record) -> bool {
+    let kind = record.credential.as_ref().map(|credential| credential.kind);
+    matches!(kind, Some(CredentialKind::Authorization | CredentialKind::ClientCredentials))
+}
+
+/// Where an access token goes: as the provider's file says, else `Authorization: Bearer` (RFC 6750, section 2.1).
+fn token_place(put: Option<&Put>) -> Credential {
+    let bearer = Put { name: "Authorization".into(), place: ValueIn::Header, scheme: Some("Bearer".into()) };
+    let put = put.cloned().unwrap_or(bearer);
+    let kind = CredentialKind::Authorization;
+    Credential { kind, variable: None, name: Some(put.name), place: Some(put.place), scheme: put.scheme }
+}
+
 /// Why, in words for the caller.
 fn words(title: &str, because: Because) -> String {
     match because {
@@ -130,6 +161,6 @@ impl Connections {
             (Some(scheme), ValueIn::Header) => Zeroizing::new(format!("{scheme} {}", bare.as_str())),
             _ => bare.clone(),
         };
-        Some(Placed { place, name: credential.name.clone()?, written, bare })
+        Some(Placed { place, name: credential.name.clone()?, written, bare, version: 0 })
     }
 }

@@ -50,6 +50,12 @@ impl Connections {
                 if let Err(problem) = connections.sweep_links(connections.clock.now_ms()).await {
                     tracing::warn!(%problem, "links could not be looked at");
                 }
+                if let Err(problem) = connections.sweep_renewals().await {
+                    tracing::warn!(%problem, "tokens that are due could not be looked at");
+                }
+                if let Err(problem) = connections.sweep_revocations().await {
+                    tracing::warn!(%problem, "grants that are to be ended could not be looked at");
+                }
                 tokio::select! {
                     () = tokio::time::sleep(EVERY) => {}
                     () = stop.cancelled() => return,

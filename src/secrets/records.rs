@@ -20,6 +20,7 @@ const INSERT_ONCE: &str = "INSERT INTO secrets (org, record, version, field, key
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org, record, version, field) DO NOTHING";
 const FIELDS: &str = "SELECT field, sealed FROM secrets WHERE org = $1 AND record = $2 AND version = $3";
 const DELETE: &str = "DELETE FROM secrets WHERE org = $1 AND record = $2";
+const DELETE_BEFORE: &str = "DELETE FROM secrets WHERE org = $1 AND record = $2 AND version < $3";
 const DELETE_ORG: &str = "DELETE FROM secrets WHERE org = $1";
 /// The fields of a credential, such as `value`; wiped when dropped, never printed.
 pub type Fields = BTreeMap<String, Zeroizing<String>>;
@@ -166,6 +167,13 @@ impl SecretsStore {
     /// Forgets every version of a record, inside a write; again is the same.
     pub async fn delete(connection: &mut Connection, org: &str, record: &str) -> Result<()> {
         on_connection!(connection, c => sqlx::query(DELETE).bind(org).bind(record).execute(c).await.map(|_| ()))?;
+        Ok(())
+    }
+
+    /// Forgets the versions of a record before `version`, inside a write.
+    pub async fn delete_before(connection: &mut Connection, org: &str, record: &str, version: i64) -> Result<()> {
+        on_connection!(connection, c => sqlx::query(DELETE_BEFORE)
+            .bind(org).bind(record).bind(version).execute(c).await.map(|_| ()))?;
         Ok(())
     }
 

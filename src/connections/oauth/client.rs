@@ -30,6 +30,28 @@ pub enum Authentication {
 }
 
 impl Client {
+    /// As it is kept sealed, beside what it is to ask for.
+    pub(in crate::connections) fn text(&self) -> Zeroizing<String> {
+        let (method, secret) = match &self.authentication {
+            Authentication::Basic(secret) => ("basic", secret.as_str()),
+            Authentication::Post(secret) => ("post", secret.as_str()),
+            Authentication::None => ("none", ""),
+        };
+        Zeroizing::new(serde_json::json!([self.id, method, secret]).to_string())
+    }
+
+    /// From [`Self::text`].
+    pub(in crate::connections) fn of_text(text: &str) -> Option<Self> {
+        let (id, method, secret): (String, String, Zeroizing<String>) = serde_json::from_str(text).ok()?;
+        let authentication = match method.as_str() {
+            "basic" => Authentication::Basic(secret),
+            "post" => Authentication::Post(secret),
+            "none" => Authentication::None,
+            _ => return None,
+        };
+        Some(Self { id, authentication })
+    }
+
     /// The header that proves the client, where that is how it does.
     pub(super) fn header(&self) -> Option<HeaderValue> {
         let Authentication::Basic(secret) = &self.authentication else { return None };

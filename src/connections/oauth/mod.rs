@@ -18,7 +18,7 @@ pub use client::{Authentication, Client};
 pub use endpoint::Endpoint;
 pub use refusal::Refusal;
 pub use request::Grant;
-pub use revoke::revoke;
+pub use revoke::{Revocation, revoke};
 pub use tokens::Tokens;
 
 use std::time::Duration;

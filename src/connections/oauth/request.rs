@@ -28,6 +28,11 @@ pub enum Grant<'a> {
         /// The token.
         refresh_token: &'a str,
     },
+    /// The client itself (RFC 6749, section 4.4).
+    ClientCredentials {
+        /// Scopes asked for; none is the provider's own choice.
+        scopes: &'a [String],
+    },
 }
 
 /// Headers and body of the request.
@@ -57,6 +62,7 @@ pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>) -> (HeaderMap, Byte
 
 /// The members of the body; what the protocol says wins over what the provider's file adds.
 fn members(endpoint: &Endpoint, grant: Grant<'_>) -> BTreeMap<String, Zeroizing<String>> {
+    let joined;
     let (fixed, own) = match grant {
         Grant::Code { code, verifier, redirect } => {
             let mut own = vec![("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect)];
@@ -65,6 +71,11 @@ fn members(endpoint: &Endpoint, grant: Grant<'_>) -> BTreeMap<String, Zeroizing<
         }
         Grant::Refresh { refresh_token } => {
             (&endpoint.refresh_params, vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)])
+        }
+        Grant::ClientCredentials { scopes } => {
+            joined = scopes.join(" ");
+            let scope = (!joined.is_empty()).then_some(("scope", joined.as_str()));
+            (&endpoint.token_params, [("grant_type", "client_credentials")].into_iter().chain(scope).collect())
         }
     };
     let mut members: BTreeMap<String, Zeroizing<String>> =
