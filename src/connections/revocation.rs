@@ -135,7 +135,7 @@ impl Connections {
             on_pool!(self.ledger.store(), pool => sqlx::query_as(DUE).bind(now).fetch_all(pool).await)?;
         for job in jobs {
             if self.take(&job, now).await? {
-                let ended = self.try_to_end(&job).await;
+                let ended = self.try_to_end(&job, now).await;
                 self.told(job, ended, now).await?;
             }
         }
@@ -155,11 +155,11 @@ impl Connections {
         Ok(self.ledger.store().housekeeping(&job.org, why, work).await? == 1)
     }
 
-    async fn try_to_end(&self, job: &Job) -> std::result::Result<(), String> {
+    async fn try_to_end(&self, job: &Job, now_ms: i64) -> std::result::Result<(), String> {
         let unreadable = || "unreadable".to_owned();
         let mut fields = self.secrets.get_here(&job.org, &job.id, 1).await.map_err(|_| unreadable())?;
-        let (revocation, tokens) = read(&mut fields).ok_or_else(unreadable)?;
-        oauth::revoke(&self.egress, &revocation, &tokens).await
+        let (revocation, tokens) = read(&mut fields, &self.ids).ok_or_else(unreadable)?;
+        oauth::revoke(&self.egress, &revocation, &tokens, now_ms).await
     }
 
     /// Tells how a try went, where it was the last one, and forgets the tokens.
@@ -215,9 +215,9 @@ impl Connections {
     }
 }
 
-fn read(fields: &mut Fields) -> Option<(Revocation, Tokens)> {
+fn read(fields: &mut Fields, ids: &Ids) -> Option<(Revocation, Tokens)> {
     let kept: Kept = serde_json::from_str(fields.remove(REQUEST)?.as_str()).ok()?;
-    let client = Client::of_text(fields.remove("client")?.as_str())?;
+    let client = Client::of_text(fields.remove("client")?.as_str(), ids)?;
     let provenance = if kept.learned { Provenance::Learned } else { Provenance::Person };
     let tokens = Tokens::of(std::mem::take(fields))?;
     Some((Revocation { url: kept.url, provenance, rules: kept.rules, client }, tokens))

@@ -36,13 +36,13 @@ pub enum Grant<'a> {
 }
 
 /// Headers and body of the request.
-pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>) -> (HeaderMap, Bytes) {
+pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>, now_ms: i64) -> (HeaderMap, Bytes) {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     if let Some(proof) = endpoint.client.header() {
         headers.insert(AUTHORIZATION, proof);
     }
-    let members = members(endpoint, grant);
+    let members = members(endpoint, grant, now_ms);
     let (content_type, body) = match endpoint.body {
         RequestBody::Form => {
             let mut form = url::form_urlencoded::Serializer::new(String::new());
@@ -61,7 +61,7 @@ pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>) -> (HeaderMap, Byte
 }
 
 /// The members of the body; what the protocol says wins over what the provider's file adds.
-fn members(endpoint: &Endpoint, grant: Grant<'_>) -> BTreeMap<String, Zeroizing<String>> {
+fn members(endpoint: &Endpoint, grant: Grant<'_>, now_ms: i64) -> BTreeMap<String, Zeroizing<String>> {
     let joined;
     let (fixed, own) = match grant {
         Grant::Code { code, verifier, redirect } => {
@@ -81,7 +81,7 @@ fn members(endpoint: &Endpoint, grant: Grant<'_>) -> BTreeMap<String, Zeroizing<
     let mut members: BTreeMap<String, Zeroizing<String>> =
         fixed.iter().map(|(name, value)| (name.clone(), Zeroizing::new(value.clone()))).collect();
     members.extend(own.into_iter().map(|(name, value)| (name.to_owned(), Zeroizing::new(value.to_owned()))));
-    members.extend(endpoint.client.members().into_iter().map(|(name, value)| (name.to_owned(), value)));
+    members.extend(endpoint.client.members(endpoint.url.as_str(), now_ms).into_iter().map(|(name, value)| (name.to_owned(), value)));
     if let Some(resource) = &endpoint.resource {
         members.insert("resource".to_owned(), Zeroizing::new(resource.clone()));
     }

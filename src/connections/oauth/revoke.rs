@@ -28,7 +28,7 @@ pub struct Revocation {
 ///
 /// # Errors
 /// Why the provider did not say that it is done, in a word for the audit.
-pub async fn revoke(egress: &egress::Client, at: &Revocation, tokens: &Tokens) -> Result<(), String> {
+pub async fn revoke(egress: &egress::Client, at: &Revocation, tokens: &Tokens, now_ms: i64) -> Result<(), String> {
     let access = (&tokens.access_token, "access_token");
     let refresh = tokens.refresh_token.as_ref().map(|token| (token, "refresh_token"));
     let sent = match (at.rules.method, at.rules.token, refresh) {
@@ -37,7 +37,7 @@ pub async fn revoke(egress: &egress::Client, at: &Revocation, tokens: &Tokens) -
         _ => vec![access],
     };
     for (token, kind) in sent {
-        one(egress, at, token, kind).await?;
+        one(egress, at, (token, kind), now_ms).await?;
     }
     Ok(())
 }
@@ -45,8 +45,8 @@ pub async fn revoke(egress: &egress::Client, at: &Revocation, tokens: &Tokens) -
 async fn one(
     egress: &egress::Client,
     at: &Revocation,
-    token: &Zeroizing<String>,
-    kind: &'static str,
+    (token, kind): (&Zeroizing<String>, &'static str),
+    now_ms: i64,
 ) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     if let Some(proof) = at.client.header() {
@@ -54,7 +54,7 @@ async fn one(
     }
     let mut url = at.url.clone();
     let (method, content) = match at.rules.method {
-        RevokeMethod::Rfc7009 => (Method::POST, Some(("application/x-www-form-urlencoded", form(at, token, kind)))),
+        RevokeMethod::Rfc7009 => (Method::POST, Some(("application/x-www-form-urlencoded", form(at, token, kind, now_ms)))),
         RevokeMethod::Delete => {
             (Method::DELETE, Some(("application/json", Bytes::from(json!({ kind: token.as_str() }).to_string()))))
         }
@@ -85,10 +85,10 @@ async fn one(
     }
 }
 
-fn form(at: &Revocation, token: &str, kind: &str) -> Bytes {
+fn form(at: &Revocation, token: &str, kind: &str, now_ms: i64) -> Bytes {
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     form.append_pair("token", token).append_pair("token_type_hint", kind);
-    for (name, value) in at.client.members() {
+    for (name, value) in at.client.members(at.url.as_str(), now_ms) {
         form.append_pair(name, &value);
     }
     Bytes::from(form.finish())
