@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::clock::SharedClock;
 use crate::config::{Adders, Settings};
-use crate::connections::Connections;
 use crate::connections::catalogue::{Catalogue, read_folder};
+use crate::connections::{self, Connections};
 use crate::egress;
 use crate::error::Result;
 use crate::identity::audit::Refusals;
@@ -24,7 +24,7 @@ use crate::limits::Limits;
 use crate::mcp::HEARTBEAT;
 use crate::operations::Operations;
 use crate::secrets::SecretsStore;
-use crate::store::{Lock, Store};
+use crate::store::{DatabaseClock, Lock, Store};
 use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 use upkeep::Upkeep;
@@ -84,6 +84,8 @@ pub struct Surroundings {
     pub account: String,
     /// Where it listens, bound already.
     pub address: SocketAddr,
+    /// In place of PostgreSQL's clock, which servers of one database share; for tests alone.
+    pub shared_clock: Option<SharedClock>,
     /// How names become addresses.
     pub resolver: Arc<dyn egress::Resolver>,
     /// What the log takes out of every line.
@@ -105,7 +107,7 @@ impl std::error::Error for StartError {}
 impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
-        let Surroundings { clock, ids, account, address, resolver, log_secrets } = surroundings;
+        let Surroundings { clock, ids, account, address, shared_clock, resolver, log_secrets } = surroundings;
         // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
         let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
         let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
@@ -114,10 +116,23 @@ impl App {
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
         let settings = Arc::new(settings);
         let catalogue = catalogue(&settings)?;
-        let connections = Connections::new(ledger.clone(), secrets.clone(), settings.clone(), catalogue, log_secrets);
         let (access, limits) = (Access::of(&settings, &account), Arc::new(Limits::of(&settings, clock.clone())));
         let egress = egress::Client::new(egress_policy(&settings, address, resolver)?)
             .map_err(|error| StartError(error.to_string()))?;
+        let lifecycle = Lifecycle::default();
+        let needs = connections::Needs {
+            ledger: ledger.clone(),
+            secrets: secrets.clone(),
+            settings: settings.clone(),
+            log_secrets,
+            clock: clock.clone(),
+            database_clock: DatabaseClock::of(ledger.store(), &clock, shared_clock),
+            ids: ids.clone(),
+            egress: egress.clone(),
+            lifecycle: lifecycle.clone(),
+            public_address: public_address(&settings, address),
+        };
+        let connections = Connections::new(needs, catalogue);
         let own_keys = tokens::OwnKeys::default();
         let issuing = issuing(&settings, &egress, &clock, &own_keys);
         let oauth = match &issuing {
@@ -133,7 +148,6 @@ impl App {
         let identity = Arc::new(Identity::new(ledger.clone(), clock.clone(), ids.clone(), issuing, configured));
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
-        let lifecycle = Lifecycle::default();
         let mail = Mail::of(settings.sign_in.mail.as_ref(), lifecycle.clone()).map_err(StartError)?;
         oauth.iter().for_each(|oauth| oauth.start_sweep(&lifecycle));
         let tool_servers = ToolServers::new(tool_servers::Needs {
@@ -148,7 +162,7 @@ impl App {
         tool_servers.start_sweep();
         identity.start_key_fetch(&lifecycle);
         identity.start_key_sweep(&lifecycle);
-        connections.start_sweep(egress.clone(), clock.clone(), &lifecycle);
+        connections.start_sweep();
         let upkeep = Upkeep {
             settings: settings.clone(),
             clock: clock.clone(),
@@ -217,8 +231,7 @@ impl App {
 
     /// The address people and agents use, without a slash at its end.
     pub fn public_address(&self) -> String {
-        let local = || format!("http://localhost:{}", self.address.port());
-        self.settings.public_url.clone().unwrap_or_else(local)
+        public_address(&self.settings, self.address)
     }
 
     /// Who issues the access tokens taken here; nobody where nobody signs in.
@@ -257,6 +270,10 @@ impl App {
         }
         self.lifecycle.end();
     }
+}
+
+fn public_address(settings: &Settings, address: SocketAddr) -> String {
+    settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", address.port()))
 }
 
 /// The built-in authorization server, with its first key; whoever checks tokens is handed its keys in `own_keys`.

@@ -63,6 +63,7 @@ impl Server {
             ids: Ids::new(Arc::new(SystemEntropy)),
             account: account(environment),
             address,
+            shared_clock: None,
             resolver: Arc::new(SystemResolver),
             log_secrets,
         };

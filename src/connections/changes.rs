@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::links::{self, Link};
 use super::record::{Record, Status, Stored};
 use super::standing::VALUE;
-use super::{Connections, Draft, rows};
+use super::{Connections, Draft, refresh, revocation, rows};
 use crate::clock;
 use crate::config::{CredentialKind, ServerType};
 use crate::error::{Problem, Reason, Result};
@@ -156,6 +156,10 @@ impl Connections {
 
     /// Ends a connection for good and forgets its credential; again is the same. The flag tells whether this did it.
     pub async fn remove(&self, org: &str, id: &str, actor: Actor, now_ms: i64, how: Removal) -> Result<(Record, bool)> {
+        let ending = match self.find(org, id).await? {
+            Some(record) if record.status == Status::Connected => self.ending(&record, now_ms).await?,
+            _ => None,
+        };
         let (org_name, id) = (org.to_owned(), id.to_owned());
         self.ledger
             .commit(
@@ -173,6 +177,8 @@ impl Connections {
                         on_connection!(connection, c => sqlx::query(REMOVE)
                             .bind(&org_name).bind(&id).bind(&by).bind(now_ms).bind(EMPTY_ENTRY)
                             .execute(c).await.map(|_| ()))?;
+                        let skipped = revocation::insert(connection, ending).await?;
+                        refresh::forget(connection, &org_name, &id).await?;
                         SecretsStore::delete(connection, &org_name, &id).await?;
                         let (kind, state, facts) = match how {
                             Removal::Cancelled => ("connection_cancelled", "cancelled", json!({})),
@@ -184,7 +190,7 @@ impl Connections {
                         links::end(connection, &org_name, &id, state).await?;
                         let after = one(connection, &org_name, &id).await?.ok_or_else(unknown)?;
                         let event = event(&id, kind, actor, facts).about(after.name.as_str());
-                        Ok(Changed::by((after, true), event))
+                        Ok(Changed::of((after, true), [event].into_iter().chain(skipped)))
                     })
                 }),
             )

@@ -6,15 +6,24 @@ use crate::on_connection;
 use crate::secrets::SecretsStore;
 use crate::store::Work;
 
-const ROWS: [&str; 2] = ["DELETE FROM connection_links WHERE org = $1", "DELETE FROM connections WHERE org = $1"];
+const ROWS: [&str; 4] = [
+    "DELETE FROM connection_links WHERE org = $1",
+    "DELETE FROM connection_renewals WHERE org = $1",
+    "DELETE FROM connection_revocations WHERE org = $1",
+    "DELETE FROM connections WHERE org = $1",
+];
 const WHY: &str = "the org is gone, which its audit tells";
 
 impl Connections {
     /// Forgets every credential of an org.
     pub async fn forget_credentials(&self, org: &str) -> Result<()> {
         let of = org.to_owned();
-        let work: Work<()> =
-            Box::new(move |connection| Box::pin(async move { SecretsStore::delete_org(connection, &of).await }));
+        let work: Work<()> = Box::new(move |connection| {
+            Box::pin(async move {
+                SecretsStore::delete_org_here(connection, &of).await?;
+                SecretsStore::delete_org(connection, &of).await
+            })
+        });
         self.ledger.store().housekeeping(org, WHY, work).await
     }
 

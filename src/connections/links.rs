@@ -6,7 +6,6 @@ use super::changes::event;
 use super::record::{Record, Status};
 use super::{Because, Connections};
 use crate::digest::sha256_hex;
-use crate::egress;
 use crate::error::{Problem, Result};
 use crate::ledger::{Actor, Changed};
 use crate::secrets::Trouble;
@@ -235,8 +234,8 @@ impl Connections {
     }
 
     /// Whether the operator still allows a pending connection, as it will be once it is approved.
-    pub fn still_allowed(&self, egress: &egress::Client, record: &Record) -> Result<()> {
-        if record.status == Status::Pending && self.rule(egress, record).is_err() {
+    pub fn still_allowed(&self, record: &Record) -> Result<()> {
+        if record.status == Status::Pending && self.rule(record).is_err() {
             let words = "Whoever runs the server no longer allows this connection.";
             return Err(Problem::new(crate::error::Reason::Unavailable, words)
                 .kind("tool_not_offered")

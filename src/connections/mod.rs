@@ -15,7 +15,11 @@ pub mod links;
 mod notice;
 pub mod oauth;
 mod record;
+mod refresh;
+mod revocation;
 mod rows;
+mod scopes;
+mod source;
 mod standing;
 mod sweep;
 
@@ -27,14 +31,46 @@ pub use changes::{Added, LINK_MS, Removal, is_id, unknown};
 pub use input::Draft;
 pub use record::{Because, Connect, Credential, Entry, Record, Status, View};
 pub use rows::Filter;
+pub use scopes::Scopes;
+pub use source::{Found, Source};
 
+use crate::clock::SharedClock;
 use crate::config::Settings;
+use crate::egress;
+use crate::ids::Ids;
 use crate::ledger::Ledger;
+use crate::lifecycle::Lifecycle;
 use crate::secrets::SecretsStore;
+use crate::store::DatabaseClock;
 use crate::telemetry::SecretRegistry;
-use catalogue::{Catalogue, ValueIn};
+use catalogue::{Catalogue, Kind, ValueIn};
+use refresh::Renewals;
 
-/// Everything about connections that lives as long as the server.
+/// What connections are built over.
+pub struct Needs {
+    /// All that happened.
+    pub ledger: Ledger,
+    /// Credentials at rest.
+    pub secrets: SecretsStore,
+    /// What the operator set.
+    pub settings: Arc<Settings>,
+    /// What the log takes out of every line.
+    pub log_secrets: Arc<SecretRegistry>,
+    /// The present.
+    pub clock: SharedClock,
+    /// The present that all servers of one database agree on.
+    pub database_clock: DatabaseClock,
+    /// New ids, and what is drawn at random.
+    pub ids: Ids,
+    /// The one way out.
+    pub egress: egress::Client,
+    /// Whether the server stops.
+    pub lifecycle: Lifecycle,
+    /// The address people and agents use, without a slash at its end.
+    pub public_address: String,
+}
+
+/// Everything about connections that lives as long as the server. Cheap to clone.
 #[derive(Clone)]
 pub struct Connections {
     ledger: Ledger,
@@ -42,6 +78,13 @@ pub struct Connections {
     settings: Arc<Settings>,
     catalogue: Arc<Catalogue>,
     log_secrets: Arc<SecretRegistry>,
+    clock: SharedClock,
+    database_clock: DatabaseClock,
+    renewals: Arc<Renewals>,
+    ids: Ids,
+    egress: egress::Client,
+    lifecycle: Lifecycle,
+    public_address: Arc<str>,
 }
 
 /// A credential on its way into a request: the value as it is written there, scheme and all.
@@ -55,23 +98,37 @@ pub struct Placed {
     pub written: Zeroizing<String>,
     /// The bare value, to be scrubbed from whatever comes back.
     pub bare: Zeroizing<String>,
+    /// The version of the credential; 0 for one that is not kept.
+    pub version: i64,
 }
 
 impl Connections {
-    /// Over the ledger and the secrets store, under the operator's rules.
-    pub fn new(
-        ledger: Ledger,
-        secrets: SecretsStore,
-        settings: Arc<Settings>,
-        catalogue: Catalogue,
-        log_secrets: Arc<SecretRegistry>,
-    ) -> Self {
-        Self { ledger, secrets, settings, catalogue: Arc::new(catalogue), log_secrets }
+    /// Over what they need, with the providers there are.
+    pub fn new(needs: Needs, catalogue: Catalogue) -> Self {
+        Self {
+            ledger: needs.ledger,
+            secrets: needs.secrets,
+            settings: needs.settings,
+            catalogue: Arc::new(catalogue),
+            log_secrets: needs.log_secrets,
+            clock: needs.clock,
+            database_clock: needs.database_clock,
+            renewals: Arc::new(Renewals::new(&needs.ids)),
+            ids: needs.ids,
+            egress: needs.egress,
+            lifecycle: needs.lifecycle,
+            public_address: needs.public_address.into(),
+        }
     }
 
     /// The providers there are.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
+    }
+
+    /// The one address a provider sends people back to (`connections.md` 9.3).
+    pub fn redirect(&self) -> String {
+        format!("{}/connect/return", self.public_address)
     }
 
     /// The operator's settings.

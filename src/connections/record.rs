@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Scopes;
 use super::catalogue::ValueIn;
+use super::refresh::{FRESH, REFRESHING};
 use crate::clock;
 use crate::config::{CredentialKind, ServerType};
 use crate::error::{Problem, Result};
@@ -128,6 +130,12 @@ pub struct Record {
     pub last_because: Option<String>,
     /// The account at the provider, where known.
     pub account: Option<String>,
+    /// What a consent asked for and got; `None` outside OAuth.
+    pub scopes: Option<Scopes>,
+    /// When the access token ends, in milliseconds since the epoch; `None` when it does not, or nobody knows.
+    pub expires_at: Option<i64>,
+    /// How renewing its tokens stands; `None` for a credential that is not renewed.
+    pub(super) renewal: Option<Renewing>,
     /// The version of the credential in use; 0 before there is one.
     pub credential_version: i64,
     /// Grows with each change; changes compare it.
@@ -148,6 +156,34 @@ pub struct Record {
     pub link_expires_at: Option<i64>,
 }
 
+/// How renewing a connection's tokens stands.
+#[derive(Debug, Clone)]
+pub(super) struct Renewing {
+    /// One of the words of `connections.md` 2.3.
+    pub(super) state: String,
+    /// Why the consent is over, where it is.
+    pub(super) cause: Option<String>,
+    /// When the tokens in use are due, in milliseconds since the epoch.
+    pub(super) due_at: Option<i64>,
+    /// When they were last used, to the hour.
+    pub(super) used_at: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct StoredRenewing {
+    renewal_state: Option<String>,
+    renewal_cause: Option<String>,
+    due_at: Option<i64>,
+    used_at: Option<i64>,
+}
+
+impl StoredRenewing {
+    fn read(self) -> Option<Renewing> {
+        let Self { renewal_state, renewal_cause: cause, due_at, used_at } = self;
+        Some(Renewing { state: renewal_state?, cause, due_at, used_at: used_at.unwrap_or_default() })
+    }
+}
+
 /// The row of the table, with its link's end.
 #[derive(sqlx::FromRow)]
 pub(super) struct Stored {
@@ -164,6 +200,10 @@ pub(super) struct Stored {
     status: String,
     last_because: Option<String>,
     account: Option<String>,
+    scopes: Option<String>,
+    expires_at: Option<i64>,
+    #[sqlx(flatten)]
+    renewal: StoredRenewing,
     credential_version: i64,
     revision: i64,
     added_by: String,
@@ -204,6 +244,9 @@ impl TryFrom<Stored> for Record {
             },
             last_because: row.last_because,
             account: row.account,
+            scopes: row.scopes.map(|text| serde_json::from_str(&text)).transpose()?,
+            expires_at: row.expires_at,
+            renewal: row.renewal.read(),
             credential_version: row.credential_version,
             revision: row.revision,
             added_by: serde_json::from_str(&row.added_by)?,
@@ -252,13 +295,13 @@ pub struct View {
     pub because: Option<&'static str>,
     /// The same in words.
     pub detail: Option<String>,
-    /// Null: this credential does not end.
+    /// `fresh`, `refreshing`, `failing` or `needs_reconnect`; null for a credential that is not renewed.
     pub refresh: Option<String>,
     /// The account at the provider, where known.
     pub account: Option<String>,
     /// Null outside OAuth.
-    pub scopes: Option<Value>,
-    /// Null: this credential does not end.
+    pub scopes: Option<Scopes>,
+    /// When the present access token ends; null when it does not, or nobody knows.
     pub expires_at: Option<String>,
     /// Who added it.
     pub added_by: Actor,
@@ -298,10 +341,10 @@ impl Record {
             status: self.status,
             because,
             detail,
-            refresh: None,
+            refresh: self.refresh(now_ms).map(str::to_owned),
             account: self.account.clone(),
-            scopes: None,
-            expires_at: None,
+            scopes: self.scopes.clone(),
+            expires_at: self.expires_at.map(clock::iso),
             added_by: self.added_by.clone(),
             added_at: clock::iso(self.added_at),
             connected_by: self.connected_by.clone(),
@@ -311,6 +354,13 @@ impl Record {
             link_expires_at: self.living_link(now_ms).map(clock::iso),
             connect: None,
         }
+    }
+
+    /// The word of its renewal: that it is under way shows only while the tokens in hand have ended.
+    fn refresh(&self, now_ms: i64) -> Option<&str> {
+        let state = self.renewal.as_ref().filter(|_| self.status == Status::Connected)?.state.as_str();
+        let lasts = self.expires_at.is_none_or(|end| now_ms < end);
+        Some(if state == REFRESHING && lasts { FRESH } else { state })
     }
 
     /// When its link ends, while it is pending and the link lives.

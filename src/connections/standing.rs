@@ -2,11 +2,12 @@
 
 use zeroize::Zeroizing;
 
-use super::catalogue::ValueIn;
+use super::catalogue::{Put, ValueIn};
 use super::record::{Because, Credential, Record, Status};
+use super::refresh::kind_of;
 use super::{Connections, Placed};
 use crate::config::CredentialKind;
-use crate::egress::{self, Provenance};
+use crate::egress::Provenance;
 use crate::secrets::Trouble;
 
 /// The field of the secrets store that holds a given value.
@@ -20,34 +21,43 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    const fn new(because: Because, cause: &'static str) -> Self {
+    pub(super) const fn new(because: Because, cause: &'static str) -> Self {
         Self { because, cause }
     }
 }
 
 impl Connections {
     /// Why the connection cannot be used, first match first, with words; `None` when it can.
-    pub async fn because(&self, egress: &egress::Client, record: &Record) -> Option<(Because, String)> {
-        match self.credential(egress, record).await {
-            Ok(_) => None,
-            Err(because) => Some((because, words(&record.title, because))),
+    pub async fn because(&self, record: &Record) -> Option<(Because, String)> {
+        let stands = self.stands(record).await;
+        self.notice(record, stands.err()).await;
+        stands.err().map(|fault| (fault.because, words(&record.title, fault.because)))
+    }
+
+    /// Whether it can be used, as far as is known without asking anybody outside.
+    async fn stands(&self, record: &Record) -> Result<(), Fault> {
+        if record.status == Status::Connected && has_tokens(record) {
+            self.rule(record)?;
+            return self.tokens_stand(record).await;
         }
+        self.look(record).await.map(drop)
     }
 
     /// The credential for a request, or why there is none; `Ok(None)` for a connection without one. A change of the
     /// standing since it was last looked at is told in the audit, once.
-    pub async fn credential(&self, egress: &egress::Client, record: &Record) -> Result<Option<Placed>, Because> {
-        let found = self.look(egress, record).await;
+    pub async fn credential(&self, record: &Record) -> Result<Option<Placed>, Because> {
+        let found = self.look(record).await;
         self.notice(record, found.as_ref().err().copied()).await;
         found.map_err(|fault| fault.because)
     }
 
-    async fn look(&self, egress: &egress::Client, record: &Record) -> Result<Option<Placed>, Fault> {
+    async fn look(&self, record: &Record) -> Result<Option<Placed>, Fault> {
         if record.status == Status::Pending {
             return Err(Fault::new(Because::Pending, "pending"));
         }
-        self.rule(egress, record)?;
+        self.rule(record)?;
         let Some(credential) = &record.credential else { return Ok(None) };
+        let mut version = record.credential_version;
         let bare = match credential.kind {
             CredentialKind::Reference => {
                 let variable = credential.variable.as_deref().unwrap_or_default();
@@ -57,10 +67,17 @@ impl Connections {
             }
             CredentialKind::Secret => self.given(record).await?,
             CredentialKind::Authorization | CredentialKind::ClientCredentials => {
-                return Err(Fault::new(Because::Broken, "not_tokens"));
+                let held = self.tokens_for_use(record).await?;
+                version = held.version;
+                held.tokens.access_token
             }
         };
-        self.placed(credential, bare).map(Some).ok_or(Fault::new(Because::Broken, "secret_missing"))
+        let placed = match self.way_of(record, kind_of(record)).filter(|_| has_tokens(record)) {
+            Some((_, way)) => self.placed(&token_place(way.r#use.as_ref()), bare),
+            None if has_tokens(record) => self.placed(&token_place(None), bare),
+            None => self.placed(credential, bare),
+        };
+        placed.map(|placed| Some(Placed { version, ..placed })).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
 
     async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Fault> {
@@ -74,7 +91,7 @@ impl Connections {
     }
 
     /// The operator's rules of today, also for connections of yesterday.
-    pub(super) fn rule(&self, egress: &egress::Client, record: &Record) -> Result<(), Fault> {
+    pub(super) fn rule(&self, record: &Record) -> Result<(), Fault> {
         let rules = &self.settings.connections;
         let refuse = |rule| Err(Fault::new(Because::NotAllowed, rule));
         if record.credential.as_ref().is_some_and(|credential| !rules.kinds.contains(&credential.kind)) {
@@ -88,13 +105,27 @@ impl Connections {
                 .entry
                 .url
                 .as_deref()
-                .is_some_and(|url| egress.check_address(url, Provenance::Person).is_err()) =>
+                .is_some_and(|url| self.egress.check_address(url, Provenance::Person).is_err()) =>
             {
                 refuse("hosts")
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Whether its credential is tokens, which end and are renewed.
+fn has_tokens(record: &Record) -> bool {
+    let kind = record.credential.as_ref().map(|credential| credential.kind);
+    matches!(kind, Some(CredentialKind::Authorization | CredentialKind::ClientCredentials))
+}
+
+/// Where an access token goes: as the provider's file says, else `Authorization: Bearer` (RFC 6750, section 2.1).
+fn token_place(put: Option<&Put>) -> Credential {
+    let bearer = Put { name: "Authorization".into(), place: ValueIn::Header, scheme: Some("Bearer".into()) };
+    let put = put.cloned().unwrap_or(bearer);
+    let kind = CredentialKind::Authorization;
+    Credential { kind, variable: None, name: Some(put.name), place: Some(put.place), scheme: put.scheme }
 }
 
 /// Why, in words for the caller.
@@ -130,6 +161,6 @@ impl Connections {
             (Some(scheme), ValueIn::Header) => Zeroizing::new(format!("{scheme} {}", bare.as_str())),
             _ => bare.clone(),
         };
-        Some(Placed { place, name: credential.name.clone()?, written, bare })
+        Some(Placed { place, name: credential.name.clone()?, written, bare, version: 0 })
     }
 }

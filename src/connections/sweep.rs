@@ -6,11 +6,8 @@ use super::Connections;
 use super::changes::Removal;
 use super::links::REMEMBERED_MS;
 use super::record::{Record, Stored};
-use crate::clock::SharedClock;
-use crate::egress;
 use crate::error::Result;
 use crate::ledger::Actor;
-use crate::lifecycle::Lifecycle;
 use crate::{on_connection, on_pool};
 
 /// How often links are looked at.
@@ -39,19 +36,25 @@ const FORGET: &str = of_no_use!("DELETE", "AND org = $2");
 
 impl Connections {
     /// Looks at every connection once, for the rules of this start, then at links every half minute until the stop.
-    pub fn start_sweep(&self, egress: egress::Client, clock: SharedClock, lifecycle: &Lifecycle) {
-        let (connections, stop) = (self.clone(), lifecycle.token().clone());
-        lifecycle.spawn(async move {
+    pub fn start_sweep(&self) {
+        let (connections, stop) = (self.clone(), self.lifecycle.token().clone());
+        self.lifecycle.spawn(async move {
             let looked = tokio::select! {
-                looked = connections.look_at_all(&egress) => looked,
+                looked = connections.look_at_all() => looked,
                 () = stop.cancelled() => return,
             };
             if let Err(problem) = looked {
                 tracing::warn!(%problem, "connections could not be checked against the rules of this start");
             }
             loop {
-                if let Err(problem) = connections.sweep_links(clock.now_ms()).await {
+                if let Err(problem) = connections.sweep_links(connections.clock.now_ms()).await {
                     tracing::warn!(%problem, "links could not be looked at");
+                }
+                if let Err(problem) = connections.sweep_renewals().await {
+                    tracing::warn!(%problem, "tokens that are due could not be looked at");
+                }
+                if let Err(problem) = connections.sweep_revocations().await {
+                    tracing::warn!(%problem, "grants that are to be ended could not be looked at");
                 }
                 tokio::select! {
                     () = tokio::time::sleep(EVERY) => {}
@@ -62,7 +65,7 @@ impl Connections {
     }
 
     /// Tells in the audit what the operator's rules of today refuse or allow again (T14, T15).
-    pub async fn look_at_all(&self, egress: &egress::Client) -> Result<()> {
+    pub async fn look_at_all(&self) -> Result<()> {
         let mut after = (String::new(), String::new());
         loop {
             let rows = on_pool!(self.ledger.store(), pool => sqlx::query_as::<_, Stored>(super::rows::CONNECTED)
@@ -72,7 +75,7 @@ impl Connections {
             for row in rows {
                 match Record::try_from(row) {
                     // What stands against it is told in the audit, and is nothing to this sweep.
-                    Ok(record) => drop(self.credential(egress, &record).await),
+                    Ok(record) => drop(self.credential(&record).await),
                     Err(problem) => tracing::warn!(%problem, "a connection could not be read"),
                 }
             }

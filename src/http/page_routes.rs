@@ -130,7 +130,7 @@ pub(super) async fn frame(app: &App, session: &Session, org: Option<&str>) -> Re
 async fn lines(app: &Arc<App>, caller: &Caller) -> Result<Vec<ConnectionLine>> {
     let mut lines = Vec::new();
     for record in app.connections.living(&caller.org).await? {
-        let because = app.connections.because(&app.egress, &record).await;
+        let because = app.connections.because(&record).await;
         lines.push(ConnectionLine {
             name: Text::new(&record.name),
             title: Text::new(&record.title),

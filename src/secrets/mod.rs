@@ -6,9 +6,11 @@
 
 mod cipher;
 mod derive;
+mod here;
 pub mod key_file;
 mod key_ring;
 mod records;
+mod rekey;
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +18,8 @@ mod tests;
 pub use cipher::{Place, key_id_of};
 pub use derive::Derived;
 pub use key_ring::KeyRing;
-pub use records::{Fields, Rekeyed, Sealed, SecretsStore, Trouble};
+pub use records::{Fields, Sealed, SecretsStore, Trouble};
+pub use rekey::{Rekeyed, SEALED_COLUMNS};
 
 use std::fmt;
 

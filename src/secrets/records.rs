@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::{Derived, Error, KeyRing, Misconfigured, Place, key_file, key_id_of};
+use super::{Derived, KeyRing, Misconfigured, Place, key_file};
 use crate::config::{DatabaseKind, Settings};
 use crate::error::{Problem, Result};
 use crate::ids::Ids;
@@ -20,12 +20,8 @@ const INSERT_ONCE: &str = "INSERT INTO secrets (org, record, version, field, key
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org, record, version, field) DO NOTHING";
 const FIELDS: &str = "SELECT field, sealed FROM secrets WHERE org = $1 AND record = $2 AND version = $3";
 const DELETE: &str = "DELETE FROM secrets WHERE org = $1 AND record = $2";
+const DELETE_BEFORE: &str = "DELETE FROM secrets WHERE org = $1 AND record = $2 AND version < $3";
 const DELETE_ORG: &str = "DELETE FROM secrets WHERE org = $1";
-const PAGE: &str = "SELECT org, record, version, field, sealed FROM secrets \
-     WHERE (org, record, version, field) > ($1, $2, $3, $4) ORDER BY org, record, version, field LIMIT 100";
-const REWRAP: &str = "UPDATE secrets SET key_id = $5, sealed = $6 \
-     WHERE org = $1 AND record = $2 AND version = $3 AND field = $4 AND sealed = $7";
-
 /// The fields of a credential, such as `value`; wiped when dropped, never printed.
 pub type Fields = BTreeMap<String, Zeroizing<String>>;
 
@@ -40,33 +36,11 @@ pub enum Trouble {
     Unavailable,
 }
 
-/// What a change of keys did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rekeyed {
-    /// Records looked at.
-    pub seen: u64,
-    /// Records that were under another key than the first.
-    pub old: u64,
-    /// Records moved to the first key.
-    pub moved: u64,
-    /// Records whose key is not configured: they stay as they are.
-    pub unreadable: u64,
-}
-
 /// The local secrets store. Cheap to clone.
 #[derive(Clone)]
 pub struct SecretsStore {
-    ring: Arc<KeyRing>,
-    store: Store,
-}
-
-#[derive(sqlx::FromRow)]
-struct Stored {
-    org: String,
-    record: String,
-    version: i64,
-    field: String,
-    sealed: String,
+    pub(super) ring: Arc<KeyRing>,
+    pub(super) store: Store,
 }
 
 impl SecretsStore {
@@ -127,6 +101,11 @@ impl SecretsStore {
 
     /// Seals the fields of `(org, record, version)`, to be written by [`Self::put`].
     pub fn seal(&self, org: &str, record: &str, version: i64, fields: &Fields) -> Result<Sealed> {
+        self.seal_fields(org, record, version, fields)
+    }
+
+    /// The fields sealed for their places.
+    pub(super) fn seal_fields(&self, org: &str, record: &str, version: i64, fields: &Fields) -> Result<Sealed> {
         let sealed = fields.iter().map(|(field, value)| {
             let place = Place { org, record, version, field };
             Ok((field.clone(), self.ring.seal(place, value.as_bytes()).map_err(Problem::internal)?))
@@ -158,6 +137,17 @@ impl SecretsStore {
             tracing::warn!(%error, "the secrets store did not answer");
             Trouble::Unavailable
         })?;
+        self.opened(org, record, version, rows)
+    }
+
+    /// The fields of sealed rows, by their names.
+    pub(super) fn opened(
+        &self,
+        org: &str,
+        record: &str,
+        version: i64,
+        rows: Vec<(String, String)>,
+    ) -> Result<Fields, Trouble> {
         if rows.is_empty() {
             return Err(Trouble::Gone);
         }
@@ -180,6 +170,13 @@ impl SecretsStore {
         Ok(())
     }
 
+    /// Forgets the versions of a record before `version`, inside a write.
+    pub async fn delete_before(connection: &mut Connection, org: &str, record: &str, version: i64) -> Result<()> {
+        on_connection!(connection, c => sqlx::query(DELETE_BEFORE)
+            .bind(org).bind(record).bind(version).execute(c).await.map(|_| ()))?;
+        Ok(())
+    }
+
     /// Forgets every record of an org inside a write; the server's own, of the org "", stay whatever is asked.
     pub async fn delete_org(connection: &mut Connection, org: &str) -> Result<()> {
         if org == CANARY.0 {
@@ -188,78 +185,15 @@ impl SecretsStore {
         on_connection!(connection, c => sqlx::query(DELETE_ORG).bind(org).execute(c).await.map(|_| ()))?;
         Ok(())
     }
-
-    /// Moves every sealed record to the first key, online: resumable, and again is the same. `dry_run` only counts.
-    pub async fn rekey(&self, dry_run: bool) -> Result<Rekeyed> {
-        let mut done = Rekeyed::default();
-        let mut last = Stored {
-            org: String::new(),
-            record: String::new(),
-            version: -1,
-            field: String::new(),
-            sealed: String::new(),
-        };
-        loop {
-            let page: Vec<Stored> = on_pool!(self.store, pool => sqlx::query_as(PAGE)
-                .bind(&last.org).bind(&last.record).bind(last.version).bind(&last.field).fetch_all(pool).await)?;
-            let Some(end) = page.len().checked_sub(1) else { return Ok(done) };
-            for (index, row) in page.into_iter().enumerate() {
-                done.seen += 1;
-                self.rekey_one(&row, dry_run, &mut done).await?;
-                if index == end {
-                    last = row;
-                }
-            }
-        }
-    }
-
-    async fn rekey_one(&self, row: &Stored, dry_run: bool, done: &mut Rekeyed) -> Result<()> {
-        if key_id_of(&row.sealed) == Some(self.ring.current_key_id()) {
-            return Ok(());
-        }
-        done.old += 1;
-        if dry_run {
-            return Ok(());
-        }
-        let place = Place { org: &row.org, record: &row.record, version: row.version, field: &row.field };
-        let rewrapped = match self.ring.rewrap(place, &row.sealed) {
-            Ok(Some(sealed)) => sealed,
-            Ok(None) => return Ok(()),
-            Err(Error::NoKey { .. } | Error::Unreadable) => {
-                done.unreadable += 1;
-                return Ok(());
-            }
-        };
-        let key_id = self.ring.current_key_id().to_owned();
-        let (org, record, version) = (row.org.clone(), row.record.clone(), row.version);
-        let (field, before) = (row.field.clone(), row.sealed.clone());
-        let moved = self
-            .store
-            .housekeeping(
-                &row.org,
-                "the same credential under another key is no fact of the business",
-                Box::new(move |connection| {
-                    Box::pin(async move {
-                        let rows = on_connection!(connection, c => sqlx::query(REWRAP)
-                            .bind(&org).bind(&record).bind(version).bind(&field).bind(&key_id).bind(&rewrapped).bind(&before)
-                            .execute(c).await.map(|done| done.rows_affected()))?;
-                        Ok(rows)
-                    })
-                }),
-            )
-            .await?;
-        done.moved += moved;
-        Ok(())
-    }
 }
 
 /// A record about to be written, sealed already.
 pub struct Sealed {
-    org: String,
-    record: String,
-    version: i64,
-    key_id: String,
-    fields: BTreeMap<String, String>,
+    pub(super) org: String,
+    pub(super) record: String,
+    pub(super) version: i64,
+    pub(super) key_id: String,
+    pub(super) fields: BTreeMap<String, String>,
 }
 
 fn ring(settings: &Settings, ids: Ids) -> Result<KeyRing, Misconfigured> {

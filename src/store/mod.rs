@@ -7,6 +7,7 @@
 mod connection;
 mod lock;
 mod migrations;
+mod now;
 pub mod page;
 mod statement;
 mod transaction;
@@ -22,6 +23,7 @@ use sqlx::{PgPool, SqlitePool};
 
 pub use connection::{Connection, On};
 pub use lock::Lock;
+pub use now::DatabaseClock;
 pub use statement::{Decision, Statement};
 pub(crate) use transaction::lock;
 pub use wake::Wake;

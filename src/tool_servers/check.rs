@@ -97,9 +97,19 @@ impl ToolServers {
         let has_secrets = server.configured().is_some_and(|entry| !entry.secrets.is_empty()) || credential.is_some();
         checks.connection_ready = Some(if server.connection.is_some() { "ready" } else { "not_a_connection" });
         checks.credential_present = Some(if has_secrets { "present" } else { "none_needed" });
+        let mut server = server;
         let listed = async {
-            let live = self.live(&server, credential).await?;
-            let mut list = self.list(&live).await?;
+            let mut live = self.live(&server, credential).await?;
+            let mut list = match self.list(&live).await {
+                Err(trouble) => match self.renewed(&server, &live, &trouble).await {
+                    Some(renewed) => {
+                        (server, live) = renewed;
+                        self.list(&live).await?
+                    }
+                    None => return Err(trouble),
+                },
+                Ok(list) => list,
+            };
             if list.tool(tool).is_none() {
                 list = self.list_again(&live, &list).await?;
             }

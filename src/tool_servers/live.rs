@@ -40,9 +40,11 @@ pub(super) struct Key {
 }
 
 impl Key {
-    fn of(server: &Server) -> Self {
+    fn of(server: &Server, credential: Option<&Placed>) -> Self {
         let state = server.connection.as_ref().map_or_else(String::new, |record| {
-            format!("{}.{}.{}", record.id, record.revision, record.credential_version)
+            // Tokens may have been renewed since the row was read.
+            let version = credential.map_or(record.credential_version, |placed| placed.version);
+            format!("{}.{}.{version}", record.id, record.revision)
         });
         Self { org: server.org.clone(), name: server.name.clone(), state }
     }
@@ -51,6 +53,8 @@ impl Key {
 /// A server in use.
 pub struct Live {
     key: Key,
+    /// The version of the credential it was opened with.
+    pub(super) version: i64,
     pub(super) wire: Wire,
     pub(super) scrubber: Arc<Scrubber>,
     pub(super) pace: Pace,
@@ -120,7 +124,7 @@ impl Live {
 impl ToolServers {
     /// The server in use, with `credential`; nothing is sent yet.
     pub(super) async fn live(&self, server: &Server, credential: Option<Placed>) -> Result<Arc<Live>, Trouble> {
-        let key = Key::of(server);
+        let key = Key::of(server, credential.as_ref());
         if let Some(live) = self.open.get(&key).await {
             return Ok(live);
         }
@@ -130,7 +134,7 @@ impl ToolServers {
 
     /// The same, for one use alone.
     pub(super) async fn unkept(&self, server: &Server, credential: Option<Placed>) -> Result<Live, Trouble> {
-        self.make(Key::of(server), server, credential).await
+        self.make(Key::of(server, credential.as_ref()), server, credential).await
     }
 
     async fn make(&self, key: Key, server: &Server, credential: Option<Placed>) -> Result<Live, Trouble> {
@@ -139,6 +143,7 @@ impl ToolServers {
             (None, Some(placed)) => Scrubber::new([placed.bare.as_bytes(), placed.written.as_bytes()]),
             (None, None) => Scrubber::new::<&[u8]>([]),
         });
+        let version = credential.as_ref().map_or(0, |placed| placed.version);
         let provider = server.provider.as_deref().filter(|_| server.connection.is_some());
         let provider = provider.and_then(|name| self.needs.connections.catalogue().get(name));
         let pace = Pace::of(provider.and_then(|provider| provider.server.limits));
@@ -147,7 +152,7 @@ impl ToolServers {
             (None, Some(record)) => self.of_connection(record, credential, &scrubber).await?,
             (None, None) => return Err(Trouble::failing("The server is no longer set up.")),
         };
-        Ok(Live { key, wire, scrubber, pace, gate: tokio::sync::Mutex::new(()), reads: Mutex::default() })
+        Ok(Live { key, version, wire, scrubber, pace, gate: tokio::sync::Mutex::new(()), reads: Mutex::default() })
     }
 
     fn of_operator(&self, entry: &ToolServer, scrubber: &Arc<Scrubber>) -> Result<Wire, Trouble> {

@@ -15,6 +15,7 @@ mod patience;
 mod places;
 pub mod probe;
 pub mod registry;
+mod renewed;
 pub mod scrub;
 pub mod search;
 pub mod tool;

@@ -126,11 +126,11 @@ impl ToolServers {
     /// The credential to reach a server with, or why it cannot be used.
     pub(super) async fn credential(&self, server: &Server) -> Result<Option<Placed>, NotReady> {
         let Some(record) = &server.connection else { return Ok(None) };
-        let (connections, egress) = (&self.needs.connections, &self.needs.egress);
-        match connections.credential(egress, record).await {
+        let connections = &self.needs.connections;
+        match connections.credential(record).await {
             Ok(placed) => Ok(placed),
             Err(because) => {
-                let words = connections.because(egress, record).await;
+                let words = connections.because(record).await;
                 let detail =
                     words.map_or_else(|| "The connection cannot be used just now.".to_owned(), |(_, words)| words);
                 Err(NotReady { because, detail })

@@ -101,6 +101,7 @@ async fn started(url: &str, clock: Arc<ManualClock>) -> Result<Arc<App>> {
         ids: Ids::new(Arc::new(SystemEntropy)),
         account: "bench".to_owned(),
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 5555)),
+        shared_clock: None,
         resolver: Arc::new(SystemResolver),
         log_secrets: SecretRegistry::new(),
     };

@@ -94,19 +94,22 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
     ("hyper", &["http", "mcp", "egress"]),
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
-    ("jsonwebtoken", &["identity"]),
+    ("jsonwebtoken", &["connections", "identity"]),
     ("oauth2", &["identity"]),
     ("rmcp", &[]),
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 29] = [
+const TABLES: [(&str, &str); 32] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
+    ("connection_renewals", "connections"),
+    ("connection_revocations", "connections"),
     ("secrets", "secrets"),
+    ("sealed_records", "secrets"),
     ("tool_calls", "tool_servers"),
     ("oauth_clients", "identity"),
     ("oauth_assertions", "identity"),

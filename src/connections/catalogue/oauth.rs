@@ -1,6 +1,6 @@
 //! What a way says about OAuth: scopes, token answers, refresh and revocation (connections.md 6.4).
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Scopes of a sign-in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -39,7 +39,7 @@ pub enum Pkce {
 }
 
 /// How a client proves itself at the token endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientAuth {
     /// `Authorization: Basic`.
@@ -155,7 +155,7 @@ impl Default for Refresh {
 }
 
 /// How tokens are revoked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Revoke {
     /// Method.
@@ -167,7 +167,7 @@ pub struct Revoke {
 }
 
 /// Method of a revocation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevokeMethod {
     /// RFC 7009.
@@ -180,7 +180,7 @@ pub enum RevokeMethod {
 }
 
 /// Which token a revocation sends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevokedToken {
     /// The refresh token.
@@ -191,7 +191,7 @@ pub enum RevokedToken {
 }
 
 /// What a revocation ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevokeEnds {
     /// The token sent.

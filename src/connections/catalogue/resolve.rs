@@ -59,6 +59,13 @@ pub enum Source {
     },
 }
 
+impl Resolved {
+    /// An address of the provider's file with the placeholders filled in; `None` where they do not fit together.
+    pub fn fill(&self, text: &str) -> Option<String> {
+        Template::parse(text, true).ok()?.fill(&self.placeholders)
+    }
+}
+
 impl Catalogue {
     /// The server of a provider with `placeholders` filled in.
     ///

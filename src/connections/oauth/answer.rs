@@ -9,6 +9,7 @@ use super::tokens::{Grant, Tokens};
 use super::{Endpoint, Refusal};
 use crate::connections::catalogue::AnswerForm;
 use crate::json;
+use crate::secrets::Fields;
 
 /// The most levels of an answer.
 const MAX_DEPTH: usize = 16;
@@ -50,8 +51,9 @@ pub(super) fn read(
         .or_else(|| end_of_jwt(&token))
         .or_else(|| rules.default_lifetime.map(|life| now_ms + i64::from(life) * 1_000));
     let scopes = at(&rules.scope, "/scope").as_ref().and_then(scopes);
-    let grant = Grant { obtained_at_ms: now_ms, expires_at_ms: expires_at_ms.map(|end| bounded(end, now_ms)), scopes };
-    Ok(Tokens { access_token: token, refresh_token: refresh, grant })
+    let expires_at_ms = expires_at_ms.map(|end| bounded(end, now_ms));
+    let grant = Grant { obtained_at_ms: now_ms, expires_at_ms, scopes, found: None };
+    Ok(Tokens { access_token: token, refresh_token: refresh, grant, given: Fields::new() })
 }
 
 /// The members of an answer, by what it says it is, then by how it looks. One that is there twice makes it no answer.

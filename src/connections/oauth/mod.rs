@@ -5,6 +5,7 @@
 //! both are described by the provider's file rather than by a library's types. Nothing here keeps anything.
 
 mod answer;
+mod assertion;
 mod client;
 mod endpoint;
 mod refusal;
@@ -14,11 +15,12 @@ mod revoke;
 mod tests;
 mod tokens;
 
+pub use assertion::{Signer, SigningAlgorithm};
 pub use client::{Authentication, Client};
 pub use endpoint::Endpoint;
 pub use refusal::Refusal;
 pub use request::Grant;
-pub use revoke::revoke;
+pub use revoke::{Revocation, revoke};
 pub use tokens::Tokens;
 
 use std::time::Duration;
@@ -45,7 +47,7 @@ pub async fn ask(
     grant: Grant<'_>,
     now_ms: i64,
 ) -> Result<Tokens, Refusal> {
-    let (headers, body) = request::written(endpoint, grant);
+    let (headers, body) = request::written(endpoint, grant, now_ms);
     let request = egress::Request {
         method: http::Method::POST,
         url: endpoint.url.clone(),

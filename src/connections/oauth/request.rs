@@ -28,16 +28,21 @@ pub enum Grant<'a> {
         /// The token.
         refresh_token: &'a str,
     },
+    /// The client itself (RFC 6749, section 4.4).
+    ClientCredentials {
+        /// Scopes asked for; none is the provider's own choice.
+        scopes: &'a [String],
+    },
 }
 
 /// Headers and body of the request.
-pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>) -> (HeaderMap, Bytes) {
+pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>, now_ms: i64) -> (HeaderMap, Bytes) {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     if let Some(proof) = endpoint.client.header() {
         headers.insert(AUTHORIZATION, proof);
     }
-    let members = members(endpoint, grant);
+    let members = members(endpoint, grant, now_ms);
     let (content_type, body) = match endpoint.body {
         RequestBody::Form => {
             let mut form = url::form_urlencoded::Serializer::new(String::new());
@@ -56,7 +61,8 @@ pub(super) fn written(endpoint: &Endpoint, grant: Grant<'_>) -> (HeaderMap, Byte
 }
 
 /// The members of the body; what the protocol says wins over what the provider's file adds.
-fn members(endpoint: &Endpoint, grant: Grant<'_>) -> BTreeMap<String, Zeroizing<String>> {
+fn members(endpoint: &Endpoint, grant: Grant<'_>, now_ms: i64) -> BTreeMap<String, Zeroizing<String>> {
+    let joined;
     let (fixed, own) = match grant {
         Grant::Code { code, verifier, redirect } => {
             let mut own = vec![("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect)];
@@ -66,11 +72,16 @@ fn members(endpoint: &Endpoint, grant: Grant<'_>) -> BTreeMap<String, Zeroizing<
         Grant::Refresh { refresh_token } => {
             (&endpoint.refresh_params, vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)])
         }
+        Grant::ClientCredentials { scopes } => {
+            joined = scopes.join(" ");
+            let scope = (!joined.is_empty()).then_some(("scope", joined.as_str()));
+            (&endpoint.token_params, [("grant_type", "client_credentials")].into_iter().chain(scope).collect())
+        }
     };
     let mut members: BTreeMap<String, Zeroizing<String>> =
         fixed.iter().map(|(name, value)| (name.clone(), Zeroizing::new(value.clone()))).collect();
     members.extend(own.into_iter().map(|(name, value)| (name.to_owned(), Zeroizing::new(value.to_owned()))));
-    members.extend(endpoint.client.members().into_iter().map(|(name, value)| (name.to_owned(), value)));
+    members.extend(endpoint.client.members(endpoint.url.as_str(), now_ms).into_iter().map(|(name, value)| (name.to_owned(), value)));
     if let Some(resource) = &endpoint.resource {
         members.insert("resource".to_owned(), Zeroizing::new(resource.clone()));
     }

@@ -46,7 +46,7 @@ fn secret(text: &str) -> Zeroizing<String> {
 #[test]
 fn a_request_is_written_as_the_file_says() {
     let code = Grant::Code { code: "c&d", verifier: Some("v"), redirect: "https://us.example/connect/return" };
-    let (headers, body) = written(&endpoint(Authentication::Basic(secret("s:+")), RequestBody::Form), code);
+    let (headers, body) = written(&endpoint(Authentication::Basic(secret("s:+")), RequestBody::Form), code, NOW_MS);
     assert_eq!(headers["authorization"], "Basic YSUyMGNsaWVudDpzJTNBJTJC", "each part is encoded by itself");
     assert_eq!(
         body,
@@ -54,14 +54,14 @@ fn a_request_is_written_as_the_file_says() {
          redirect_uri=https%3A%2F%2Fus.example%2Fconnect%2Freturn&resource=https%3A%2F%2Fserver.example%2Fmcp"
     );
     let refresh = Grant::Refresh { refresh_token: "r" };
-    let (headers, body) = written(&endpoint(Authentication::Post(secret("s")), RequestBody::Json), refresh);
+    let (headers, body) = written(&endpoint(Authentication::Post(secret("s")), RequestBody::Json), refresh, NOW_MS);
     assert!(!headers.contains_key("authorization") && headers["content-type"] == "application/json");
     assert_eq!(
         body,
         r#"{"client_id":"a client","client_secret":"s","grant_type":"refresh_token","refresh_token":"r","resource":"https://server.example/mcp"}"#
     );
     for authentication in [Authentication::None, Authentication::Post(secret(""))] {
-        let (_, body) = written(&endpoint(authentication, RequestBody::Form), refresh);
+        let (_, body) = written(&endpoint(authentication, RequestBody::Form), refresh, NOW_MS);
         assert!(!String::from_utf8_lossy(&body).contains("client_secret"), "an empty secret is never sent");
     }
 }

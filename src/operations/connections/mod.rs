@@ -35,7 +35,7 @@ pub(super) fn can_add(offer: &Offer<'_>) -> bool {
 pub(super) async fn view(context: &Context, record: &Record) -> View {
     let because = match record.status {
         crate::connections::Status::Removed => None,
-        _ => context.app.connections.because(&context.app.egress, record).await,
+        _ => context.app.connections.because(record).await,
     };
     record.view(because, context.now_ms())
 }

@@ -40,6 +40,7 @@ impl Shop {
             ids: Ids::new(Arc::new(SystemEntropy)),
             account: "ada".into(),
             address: SocketAddr::from(([127, 0, 0, 1], 5555)),
+            shared_clock: None,
             resolver: Arc::new(SystemResolver),
             log_secrets: crate::telemetry::SecretRegistry::new(),
         };

@@ -53,7 +53,7 @@ fn usable(context: &Context, opened: &Opened) -> Result<()> {
     if opened.link.state != "open" || opened.record.status != Status::Pending {
         return Err(gone());
     }
-    context.app.connections.still_allowed(&context.app.egress, &opened.record)
+    context.app.connections.still_allowed(&opened.record)
 }
 
 /// Opens the server and lists its tools with the credential to be approved; a failure is recorded on the link.

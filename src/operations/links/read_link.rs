@@ -199,9 +199,7 @@ fn state(context: &Context, found: &Opened) -> &'static str {
         Status::Removed if found.link.state == "cancelled" => "cancelled",
         Status::Removed => "removed",
         Status::Pending if found.link.state != "open" => "expired",
-        Status::Pending if context.app.connections.still_allowed(&context.app.egress, &found.record).is_err() => {
-            "not_allowed"
-        }
+        Status::Pending if context.app.connections.still_allowed(&found.record).is_err() => "not_allowed",
         Status::Pending if found.link.last_error.is_some() => "provider_error",
         Status::Pending => "ready",
     }

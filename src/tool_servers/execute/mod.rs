@@ -9,6 +9,7 @@ mod send;
 mod sweep;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ToolServers;
 use super::check::{Found, Refusal};
-use super::upstream::Because;
+use super::live::Live;
+use super::scrub::Scrubber;
+use super::upstream::{Because, Trouble};
 use crate::clock;
 use crate::error::{Problem, Reason, Result};
 use crate::ledger::Actor;
@@ -168,13 +171,17 @@ impl ToolServers {
             return Ok(*answer);
         }
         let sent = tokio::select! {
-            sent = self.send(found, &started) => Some(sent),
+            sent = self.sent(found, &started) => Some(sent),
             never = self.hold(&started) => match never {},
             () = left.cancelled() => None,
             () = self.needs.lifecycle.token().cancelled() => None,
         };
         let duration_ms = self.now_ms() - at;
-        let (ended, told) = self.ended(found, &started, sent, duration_ms);
+        let (scrubber, sent) = match sent {
+            Some((live, sent)) => (live.scrubber.clone(), Some(sent)),
+            None => (found.live.scrubber.clone(), None),
+        };
+        let (ended, told) = self.ended(&scrubber, &started, sent, duration_ms);
         let call = &started.call;
         tracing::info!(
             org.id = %call.org, playbook.id = %call.playbook, tool_server.name = %call.server, tool.name = %call.tool,
@@ -189,15 +196,29 @@ impl ToolServers {
         told
     }
 
+    /// Sends the call, once more with new tokens where the server refuses those at hand.
+    async fn sent(&self, found: &Found, started: &Started) -> (Arc<Live>, Result<Sent, Trouble>) {
+        let live = || found.live.clone();
+        let trouble = match self.send(found, started).await {
+            Err(trouble) if trouble.because == Because::KeyRefused => trouble,
+            sent => return (live(), sent),
+        };
+        let Some(renewed) = self.found_again(found, &trouble).await else { return (live(), Err(trouble)) };
+        let again = self.send(&renewed, started).await;
+        if again.as_ref().is_err_and(|trouble| trouble.because == Because::KeyRefused) {
+            self.refused_again(&renewed).await;
+        }
+        (renewed.live, again)
+    }
+
     /// What is recorded of the end, and what the caller is told.
     fn ended(
         &self,
-        found: &Found,
+        scrubber: &Scrubber,
         started: &Started,
-        sent: Option<Result<Sent, super::upstream::Trouble>>,
+        sent: Option<Result<Sent, Trouble>>,
         duration_ms: i64,
     ) -> (Ended, Result<Answer>) {
-        let scrubber = &found.live.scrubber;
         match sent {
             None => {
                 (Ended::failed("cancelled", "The call was cut before it was answered.", duration_ms), Err(self.cut()))

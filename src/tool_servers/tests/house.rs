@@ -71,6 +71,7 @@ impl House {
             ids: Ids::new(Arc::new(SystemEntropy)),
             account: "ada".into(),
             address: SocketAddr::from(([127, 0, 0, 1], 1)),
+            shared_clock: None,
             resolver: Arc::new(SystemResolver),
             log_secrets: crate::telemetry::SecretRegistry::new(),
         };

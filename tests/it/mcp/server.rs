@@ -61,6 +61,7 @@ impl Server {
             ids: Ids::new(Arc::new(SystemEntropy)),
             account: "ada".to_owned(),
             address: listener.local_addr().unwrap(),
+            shared_clock: None,
             resolver: Arc::new(SystemResolver),
             log_secrets: playmaker::telemetry::SecretRegistry::new(),
         };

@@ -106,6 +106,7 @@ impl TestApp {
             ids: Ids::new(Arc::new(SystemEntropy)),
             account: ACCOUNT.to_owned(),
             address: listener.local_addr().unwrap(),
+            shared_clock: Some(clock.clone()),
             resolver: Arc::new(SystemResolver),
             log_secrets: SecretRegistry::new(),
         };
