@@ -29,6 +29,9 @@ use crate::telemetry::SecretRegistry;
 use crate::tool_servers::{self, ToolServers};
 use upkeep::Upkeep;
 
+/// How long a call that comes again waits for its person (`connections.md` 3.6).
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
 /// The program: what every request reaches.
 pub struct App {
     /// What the operator set.
@@ -69,6 +72,8 @@ pub struct App {
     pub operations: Operations,
     /// Where it listens.
     pub address: SocketAddr,
+    /// How long a call that comes again waits for its person: [`PATIENCE`], unless a test sets less before it serves.
+    pub patience: Duration,
     /// How long a stream stays silent before it carries a heartbeat: [`HEARTBEAT`], unless a test sets less before it serves.
     pub heartbeat: Duration,
     lock: Option<Lock>,
@@ -193,6 +198,7 @@ impl App {
             tool_servers,
             operations: Operations::all(),
             address,
+            patience: PATIENCE,
             heartbeat: HEARTBEAT,
             lock,
         };

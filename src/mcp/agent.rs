@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::instructions::instructions;
 use super::service::Watch;
-use super::{CallRequest, CallResult, Capabilities, Content, Json, RpcError, ServerInfo, Service};
+use super::{CallRequest, CallResult, Capabilities, Content, InputRequired, Json, RpcError, ServerInfo, Service};
 use crate::app::App;
 use crate::error::{Issue, Problem, Reason};
 use crate::guides;
 use crate::identity::Caller;
 use crate::operations::schema::pattern_words;
-use crate::operations::{Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
+use crate::operations::{Brought, Context, Destructive, Endpoint, Entry, Offer, Scope, admission, noted};
 use crate::playbooks::{self, Playbook};
 
 /// One endpoint, for one request of its checked caller.
@@ -97,7 +97,13 @@ impl Agent {
         self.endpoint == Endpoint::Own && entry.declaration.scope == Scope::Playbook
     }
 
-    async fn run(&self, entry: &Entry, mut arguments: Map<String, Value>) -> Result<CallResult, Problem> {
+    /// Runs the operation; `None` for a call that comes again with a state nobody gave it.
+    async fn run(
+        &self,
+        entry: &Entry,
+        mut arguments: Map<String, Value>,
+        request: &CallRequest,
+    ) -> Result<Option<CallResult>, Problem> {
         let mut context = admission::context(self.app.clone(), self.caller.clone(), true);
         if entry.declaration.scope == Scope::Playbook {
             let playbook = match &self.playbook {
@@ -107,14 +113,35 @@ impl Agent {
             admission::playbook(entry, &mut context, &playbook).await?;
         }
         admission::org_playbook(entry, &context, &arguments)?;
-        let answer = entry.run(context, Value::Object(arguments)).await?;
+        let arguments = Value::Object(arguments);
+        let (answer, question) = match &request.request_state {
+            Some(state) => {
+                let responses = request.input_responses.clone().map(Value::Object);
+                let brought = Brought { arguments, responses, state: state.clone() };
+                let Some(answer) = entry.run_again(context, brought).await? else { return Ok(None) };
+                (answer, None)
+            }
+            None if opens_pages(request) => entry.run_asking(context, arguments).await?,
+            None => (entry.run(context, arguments).await?, None),
+        };
+        let input = question.map(|question| {
+            Json::of(&question.requests).map(|requests| InputRequired { requests, state: Some(question.state) })
+        });
+        let input = input.transpose().map_err(|_| Problem::internal("a question could not be written"))?;
         let output = Json::written(answer.output);
-        Ok(CallResult {
+        Ok(Some(CallResult {
             content: vec![Content::Text(answer.summary), Content::Written(output.clone())],
             structured: Some(output),
+            input,
             ..CallResult::default()
-        })
+        }))
     }
+}
+
+/// Whether the client says in this very request that it can open a page for its person.
+fn opens_pages(request: &CallRequest) -> bool {
+    let elicitation = request.client_capabilities.get("elicitation");
+    elicitation.and_then(|kinds| kinds.get("url")).is_some_and(Value::is_object)
 }
 
 /// Takes the playbook out of the arguments of `/mcp`.
@@ -186,10 +213,6 @@ impl Service for Agent {
         arguments: Map<String, Value>,
         request: &CallRequest,
     ) -> Result<CallResult, RpcError> {
-        // Nothing here asks a client anything yet, so no state was ever given: what comes back is made up.
-        if request.request_state.is_some() {
-            return Err(RpcError::invalid_params("The request state is not valid here. Make the call anew."));
-        }
         let Some(entry) = self.offered(name) else {
             if let Some(entry) = self.app.operations.tool(self.endpoint, name) {
                 let refused = Problem::forbidden("The tool is not offered to this caller.");
@@ -197,8 +220,9 @@ impl Service for Agent {
             }
             return Err(RpcError::unknown_tool(name));
         };
-        match self.run(entry, arguments).await {
-            Ok(result) => Ok(result),
+        match self.run(entry, arguments, request).await {
+            Ok(Some(result)) => Ok(result),
+            Ok(None) => Err(RpcError::invalid_params("The request state is not valid here. Make the call anew.")),
             // The stop cuts the work too, and either may be noticed first: the caller hears one thing of it.
             Err(problem) if problem.reason() == Reason::Unavailable && self.app.lifecycle.is_stopping() => {
                 Err(RpcError::stopping())

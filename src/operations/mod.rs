@@ -3,6 +3,7 @@
 //! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
 
 pub mod admission;
+mod asking;
 mod incident;
 pub mod openapi;
 mod operation;
@@ -26,6 +27,7 @@ mod tool_servers;
 
 use std::collections::HashSet;
 
+pub use asking::{Asking, Brought, Question};
 pub use incident::noted;
 pub use operation::{
     Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer, Operation, Scope,
@@ -54,7 +56,7 @@ impl Operations {
             Entry::of::<tool_servers::introspect::Introspect>(),
             Entry::of::<tool_servers::dry_run::DryRun>(),
             Entry::of::<tool_servers::execute::Execute>(),
-            Entry::of::<connections::add_connection::AddConnection>(),
+            Entry::asking::<connections::add_connection::AddConnection>(),
             Entry::of::<connections::list_connections::ListConnections>(),
             Entry::of::<connections::remove_connection::RemoveConnection>(),
             Entry::of::<guides::get_guide::GetGuide>(),

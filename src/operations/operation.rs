@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::asking::Asks;
 use super::schema::InputSchema;
 use crate::app::App;
 use crate::error::{Problem, Result};
@@ -301,6 +302,8 @@ pub struct Entry {
     pub output: Value,
     /// Whether it answers with lines, each of its output.
     pub streams: bool,
+    /// The two calls of an operation that asks.
+    pub(super) asks: Option<Asks>,
     run: Run,
     describe: fn(&Offer<'_>) -> Cow<'static, str>,
     admit: fn(&Offer<'_>) -> Result<()>,
@@ -314,6 +317,7 @@ impl Entry {
             input: InputSchema::of::<O::Input>(),
             output: super::schema::output::<O::Output>(),
             streams: O::STREAMS,
+            asks: None,
             run: |context, input| run::<O>(context, input).boxed(),
             describe: O::description,
             admit: O::admit,
@@ -358,10 +362,18 @@ async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
     // The schema took it already: what still fails here is ours to mend, but the caller can act on the words.
     let input = serde_json::from_value(input).map_err(|error| Problem::invalid("", error.to_string()))?;
     let mut output = O::run(context.clone(), input).await?;
-    Ok(Answer {
-        lines: O::lines(&mut output),
-        summary: O::summary(&context, &output),
-        markdown: O::markdown(&output),
-        output: serde_json::value::to_raw_value(&output)?,
-    })
+    let lines = O::lines(&mut output);
+    Ok(Answer { lines, ..Answer::of::<O>(&context, &output)? })
+}
+
+impl Answer {
+    /// An output and its words.
+    pub(super) fn of<O: Operation>(context: &Context, output: &O::Output) -> Result<Self> {
+        Ok(Self {
+            lines: None,
+            summary: O::summary(context, output),
+            markdown: O::markdown(output),
+            output: serde_json::value::to_raw_value(output)?,
+        })
+    }
 }

@@ -55,8 +55,7 @@ impl Signer {
             SigningAlgorithm::ES256 => EncodingKey::from_ec_pem(bytes),
             SigningAlgorithm::EdDSA => EncodingKey::from_ed_pem(bytes),
         };
-        let signer =
-            Self { pem: Zeroizing::new(pem.to_owned()), algorithm, key: key.ok()?, ids: ids.clone() };
+        let signer = Self { pem: Zeroizing::new(pem.to_owned()), algorithm, key: key.ok()?, ids: ids.clone() };
         // A key of another curve is found out by signing alone.
         signer.assertion("client", "issuer", 0).map(|_| signer)
     }

@@ -81,7 +81,13 @@ fn members(endpoint: &Endpoint, grant: Grant<'_>, now_ms: i64) -> BTreeMap<Strin
     let mut members: BTreeMap<String, Zeroizing<String>> =
         fixed.iter().map(|(name, value)| (name.clone(), Zeroizing::new(value.clone()))).collect();
     members.extend(own.into_iter().map(|(name, value)| (name.to_owned(), Zeroizing::new(value.to_owned()))));
-    members.extend(endpoint.client.members(endpoint.url.as_str(), now_ms).into_iter().map(|(name, value)| (name.to_owned(), value)));
+    members.extend(
+        endpoint
+            .client
+            .members(endpoint.url.as_str(), now_ms)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
     if let Some(resource) = &endpoint.resource {
         members.insert("resource".to_owned(), Zeroizing::new(resource.clone()));
     }

@@ -54,7 +54,9 @@ async fn one(
     }
     let mut url = at.url.clone();
     let (method, content) = match at.rules.method {
-        RevokeMethod::Rfc7009 => (Method::POST, Some(("application/x-www-form-urlencoded", form(at, token, kind, now_ms)))),
+        RevokeMethod::Rfc7009 => {
+            (Method::POST, Some(("application/x-www-form-urlencoded", form(at, token, kind, now_ms))))
+        }
         RevokeMethod::Delete => {
             (Method::DELETE, Some(("application/json", Bytes::from(json!({ kind: token.as_str() }).to_string()))))
         }

@@ -52,13 +52,11 @@ impl Operation for AddConnection {
 
     fn summary(_: &Context, view: &View) -> String {
         let url = view.connect.as_ref().map_or("", |connect| &connect.url);
-        let (of, label) = match &view.provider {
-            Some(_) => (format!("The {} connection", view.title), format!("Approve the {} connection", view.title)),
-            None => (format!("The {} connection", view.name), "Approve the connection".to_owned()),
-        };
         format!(
-            "{of} is added and waits for approval. Show the person this link, as a link and never as its address: \
-             [{label}]({url}). It works for ten minutes."
+            "The {} connection is added and waits for approval. Show the person this link, as a link and never as its \
+             address: [{}]({url}). It works for ten minutes.",
+            view.title,
+            label(view),
         )
     }
 
@@ -68,6 +66,14 @@ impl Operation for AddConnection {
 
     fn admit(offer: &Offer<'_>) -> Result<()> {
         super::may_add(offer)
+    }
+}
+
+/// What the link is called: a service of the catalogue by its title; what is given by hand has none to be trusted.
+pub(super) fn label(view: &View) -> String {
+    match &view.provider {
+        Some(_) => format!("Approve the {} connection", view.title),
+        None => "Approve the connection".to_owned(),
     }
 }
 

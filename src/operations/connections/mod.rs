@@ -1,5 +1,6 @@
 //! The operations on connections (`connections.md` 3 and 5).
 
+mod add_again;
 pub mod add_connection;
 pub mod get_connection;
 pub mod list_connections;

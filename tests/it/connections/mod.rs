@@ -1,6 +1,7 @@
 //! Connections: what an agent may ask for, what a person approves, and what is told of it (`connections.md`).
 
 mod adding;
+mod asking;
 mod audit;
 mod guarded;
 mod leaks;

@@ -30,11 +30,16 @@ impl Called {
 }
 
 impl Caller {
-    /// One JSON-RPC request of 2026-07-28 to an endpoint, as the server answered it.
-    pub async fn ask(&self, endpoint: &str, method: &'static str, mut params: Value) -> Answer {
+    /// One JSON-RPC request of 2026-07-28 to an endpoint, as the server answered it, from a client that can do nothing else.
+    pub async fn ask(&self, endpoint: &str, method: &'static str, params: Value) -> Answer {
+        self.ask_as(endpoint, method, params, json!({})).await
+    }
+
+    /// The same from a client of these capabilities.
+    pub async fn ask_as(&self, endpoint: &str, method: &'static str, mut params: Value, capabilities: Value) -> Answer {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
             "io.modelcontextprotocol/clientInfo": { "name": "a test", "version": "1" },
         });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

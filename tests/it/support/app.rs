@@ -6,8 +6,9 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
-use playmaker::app::{App, Surroundings};
+use playmaker::app::{App, PATIENCE, Surroundings};
 use playmaker::clock::ManualClock;
 use playmaker::config::{self, Environment};
 use playmaker::digest::sha256_hex;
@@ -84,17 +85,27 @@ impl TestApp {
             ("SECRETS_KEYS".to_owned(), FIRST_KEY.to_owned()),
         ]);
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Self::start(environment, database, Arc::new(ManualClock::at(now_ms))).await
+        Self::start(environment, database, Arc::new(ManualClock::at(now_ms)), Duration::ZERO).await
     }
 
     /// Another server on the same database, at the same time, with these settings changed.
     pub async fn beside(&self, settings: &[(&str, &str)]) -> Self {
         let mut environment = self.environment.clone();
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Self::start(environment, self.database.clone(), self.clock.clone()).await
+        Self::start(environment, self.database.clone(), self.clock.clone(), Duration::ZERO).await
     }
 
-    async fn start(mut environment: Environment, database: Arc<Database>, clock: Arc<ManualClock>) -> Self {
+    /// Another server on the same database, where a call that comes again waits for its person.
+    pub async fn patient(&self) -> Self {
+        Self::start(self.environment.clone(), self.database.clone(), self.clock.clone(), PATIENCE).await
+    }
+
+    async fn start(
+        mut environment: Environment,
+        database: Arc<Database>,
+        clock: Arc<ManualClock>,
+        patience: Duration,
+    ) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         if let Some(url) = environment.get_mut("PUBLIC_URL").filter(|url| *url == OWN_ORIGIN) {
             *url = format!("http://localhost:{}", listener.local_addr().unwrap().port());
@@ -110,7 +121,8 @@ impl TestApp {
             resolver: Arc::new(SystemResolver),
             log_secrets: SecretRegistry::new(),
         };
-        let app = App::start(settings, surroundings).await.unwrap();
+        let mut app = App::start(settings, surroundings).await.unwrap();
+        Arc::get_mut(&mut app).expect("nobody else holds it yet").patience = patience;
         tokio::spawn(http::serve(app.clone(), listener));
         Self { app, clock, environment, database }
     }
