@@ -113,9 +113,7 @@ impl App {
     /// Opens the database and the secrets store and builds everything; contacts no other server.
     pub async fn start(settings: Settings, surroundings: Surroundings) -> Result<Arc<Self>, StartError> {
         let Surroundings { clock, ids, account, address, shared_clock, resolver, log_secrets } = surroundings;
-        // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
-        let lock = Lock::take(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
-        let store = Store::open(settings.database.url.expose()).await.map_err(|error| StartError(error.to_string()))?;
+        let (lock, store) = open_store(&settings).await?;
         let ledger =
             Ledger::new(store.clone(), clock.clone(), ids.clone()).logging_audit(settings.administration.audit_log);
         let secrets = SecretsStore::open(&settings, store, ids.clone()).await.map_err(StartError)?;
@@ -126,18 +124,18 @@ impl App {
             .map_err(|error| StartError(error.to_string()))?;
         let lifecycle = Lifecycle::default();
         let needs = connections::Needs {
+            database_clock: DatabaseClock::of(ledger.store(), &clock, shared_clock),
+            public_address: public_address(&settings, address),
             ledger: ledger.clone(),
             secrets: secrets.clone(),
             settings: settings.clone(),
             log_secrets,
             clock: clock.clone(),
-            database_clock: DatabaseClock::of(ledger.store(), &clock, shared_clock),
             ids: ids.clone(),
             egress: egress.clone(),
             lifecycle: lifecycle.clone(),
-            public_address: public_address(&settings, address),
         };
-        let connections = Connections::new(needs, catalogue);
+        let connections = Connections::new(needs.clone(), catalogue);
         let own_keys = tokens::OwnKeys::default();
         let issuing = issuing(&settings, &egress, &clock, &own_keys);
         let oauth = match &issuing {
@@ -154,20 +152,7 @@ impl App {
         identity.check_configured_keys().await.map_err(|problem| StartError(problem.detail().to_owned()))?;
         let refusals = Arc::new(Refusals::new(ledger.clone(), clock.clone()));
         let mail = Mail::of(settings.sign_in.mail.as_ref(), lifecycle.clone()).map_err(StartError)?;
-        oauth.iter().for_each(|oauth| oauth.start_sweep(&lifecycle));
-        let tool_servers = ToolServers::new(tool_servers::Needs {
-            settings: settings.clone(),
-            connections: connections.clone(),
-            egress: egress.clone(),
-            ledger: ledger.clone(),
-            clock: clock.clone(),
-            ids: ids.clone(),
-            lifecycle: lifecycle.clone(),
-        });
-        tool_servers.start_sweep();
-        identity.start_key_fetch(&lifecycle);
-        identity.start_key_sweep(&lifecycle);
-        connections.start_sweep();
+        let tool_servers = ToolServers::new(tool_servers::Needs::of(needs, connections.clone()));
         let upkeep = Upkeep {
             settings: settings.clone(),
             clock: clock.clone(),
@@ -177,7 +162,6 @@ impl App {
             connections: connections.clone(),
             tool_servers: tool_servers.clone(),
         };
-        upkeep.start(&lifecycle);
         let app = Self {
             settings,
             clock,
@@ -202,8 +186,19 @@ impl App {
             heartbeat: HEARTBEAT,
             lock,
         };
+        app.start_work();
         app.start_signing_in().await?;
         Ok(Arc::new(app))
+    }
+
+    /// What goes on beside requests until the stop.
+    fn start_work(&self) {
+        self.oauth.iter().for_each(|oauth| oauth.start_sweep(&self.lifecycle));
+        self.tool_servers.start_sweep();
+        self.identity.start_key_fetch(&self.lifecycle);
+        self.identity.start_key_sweep(&self.lifecycle);
+        self.connections.start_sweep();
+        self.upkeep.start(&self.lifecycle);
     }
 
     /// Where people sign in: forgets what has ended, and says how the first person is made while there is nobody.
@@ -276,6 +271,15 @@ impl App {
         }
         self.lifecycle.end();
     }
+}
+
+/// The database, and the lock of a file that one server alone may have open.
+async fn open_store(settings: &Settings) -> Result<(Option<Lock>, Store), StartError> {
+    // Here and not with the store, which `playmaker secrets rekey` opens beside a server.
+    let url = settings.database.url.expose();
+    let lock = Lock::take(url).await.map_err(|error| StartError(error.to_string()))?;
+    let store = Store::open(url).await.map_err(|error| StartError(error.to_string()))?;
+    Ok((lock, store))
 }
 
 fn public_address(settings: &Settings, address: SocketAddr) -> String {

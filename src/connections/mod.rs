@@ -48,7 +48,8 @@ use crate::telemetry::SecretRegistry;
 use catalogue::{Catalogue, Kind, ValueIn};
 use refresh::Renewals;
 
-/// What connections are built over.
+/// What connections, and the servers they lead to, are built over.
+#[derive(Clone)]
 pub struct Needs {
     /// All that happened.
     pub ledger: Ledger,

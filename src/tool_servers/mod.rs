@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 
 use crate::clock::SharedClock;
 use crate::config::Settings;
-use crate::connections::Connections;
+use crate::connections::{self, Connections};
 use crate::egress;
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -64,6 +64,14 @@ pub struct Needs {
     pub ids: Ids,
     /// Whether the server stops.
     pub lifecycle: Lifecycle,
+}
+
+impl Needs {
+    /// Over what connections are built over, and those themselves.
+    pub fn of(needs: connections::Needs, connections: Connections) -> Self {
+        let connections::Needs { settings, egress, ledger, clock, ids, lifecycle, .. } = needs;
+        Self { settings, connections, egress, ledger, clock, ids, lifecycle }
+    }
 }
 
 /// The tool servers of every org. Cheap to clone.

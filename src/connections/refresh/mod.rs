@@ -70,6 +70,9 @@ impl Renewals {
     }
 }
 
+/// What a server that waits looks at: version and status of the connection, state and end of the claim.
+type Seen = (i64, String, String, Option<i64>);
+
 /// Tokens with the version they are of.
 pub(super) struct Held {
     pub(super) tokens: Tokens,
@@ -216,7 +219,7 @@ impl Connections {
         while began.elapsed() < WAIT && !self.lifecycle.is_stopping() {
             sleep(pause).await;
             pause = (pause * 2).min(POLL.1);
-            let found: std::result::Result<Option<(i64, String, String, Option<i64>)>, _> = on_pool!(self.ledger.store(), pool => sqlx::query_as(WAITED_FOR)
+            let found: std::result::Result<Option<Seen>, _> = on_pool!(self.ledger.store(), pool => sqlx::query_as(WAITED_FOR)
                     .bind(&record.org).bind(&record.id).fetch_optional(pool).await);
             let (Ok(Some((version, status, state, deadline))), Ok(now)) = (found, self.database_clock.now_ms().await)
             else {
