@@ -100,12 +100,13 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 30] = [
+const TABLES: [(&str, &str); 31] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
+    ("connection_attempts", "connections"),
     ("secrets", "secrets"),
     ("sealed_records", "secrets"),
     ("tool_calls", "tool_servers"),
