@@ -1,12 +1,13 @@
 //! The end of an org: what it connected goes with it, credentials first.
 
-use super::Connections;
+use super::{Connections, consent};
 use crate::error::Result;
 use crate::on_connection;
 use crate::secrets::SecretsStore;
 use crate::store::Work;
 
-const ROWS: [&str; 4] = [
+const ROWS: [&str; 5] = [
+    consent::FORGET_ORG,
     "DELETE FROM connection_links WHERE org = $1",
     "DELETE FROM connection_renewals WHERE org = $1",
     "DELETE FROM connection_revocations WHERE org = $1",
@@ -27,7 +28,7 @@ impl Connections {
         self.ledger.store().housekeeping(org, WHY, work).await
     }
 
-    /// Forgets an org's connections and their links.
+    /// Forgets an org's connections, their links and the trips begun at them.
     pub async fn forget_org(&self, org: &str) -> Result<()> {
         let of = org.to_owned();
         let work: Work<()> = Box::new(move |connection| {

@@ -134,7 +134,7 @@ impl Connections {
         let jobs: Vec<Job> =
             on_pool!(self.ledger.store(), pool => sqlx::query_as(DUE).bind(now).fetch_all(pool).await)?;
         for job in jobs {
-            if self.take(&job, now).await? {
+            if self.take_job(&job, now).await? {
                 let ended = self.try_to_end(&job, now).await;
                 self.told(job, ended, now).await?;
             }
@@ -142,7 +142,7 @@ impl Connections {
         Ok(())
     }
 
-    async fn take(&self, job: &Job, now_ms: i64) -> Result<bool> {
+    async fn take_job(&self, job: &Job, now_ms: i64) -> Result<bool> {
         let (org, id, tries) = (job.org.clone(), job.id.clone(), job.tries);
         let work: crate::store::Work<u64> = Box::new(move |connection| {
             Box::pin(async move {

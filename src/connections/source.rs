@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::Connections;
 use super::catalogue::{ClientAuth, Kind, Pkce, Provider, Refresh, Revoke, Separator, Way};
-use super::oauth::{Authentication, Client, Endpoint};
+use super::oauth::{Authentication, Client, Endpoint, Revocation};
 use super::record::Record;
 use crate::egress::Provenance;
 use crate::error::{Problem, Result};
@@ -66,6 +66,15 @@ pub struct Source {
     pub refresh: Refresh,
     /// Where tokens are revoked, and how.
     pub revocation: Option<(Url, Revoke)>,
+}
+
+impl Source {
+    /// Where and how its grants are ended; `None` where nobody can.
+    pub fn revoked(&self) -> Option<Revocation> {
+        let (url, rules) = self.revocation.clone()?;
+        let (provenance, client) = (self.endpoint.provenance, self.endpoint.client.clone());
+        Some(Revocation { url, provenance, rules, client })
+    }
 }
 
 impl Connections {

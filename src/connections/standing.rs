@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::catalogue::{Put, ValueIn};
+use super::catalogue::ValueIn;
 use super::record::{Because, Credential, Record, Status};
 use super::refresh::kind_of;
 use super::{Connections, Placed};
@@ -57,7 +57,6 @@ impl Connections {
         }
         self.rule(record)?;
         let Some(credential) = &record.credential else { return Ok(None) };
-        let mut version = record.credential_version;
         let bare = match credential.kind {
             CredentialKind::Reference => {
                 let variable = credential.variable.as_deref().unwrap_or_default();
@@ -68,16 +67,12 @@ impl Connections {
             CredentialKind::Secret => self.given(record).await?,
             CredentialKind::Authorization | CredentialKind::ClientCredentials => {
                 let held = self.tokens_for_use(record).await?;
-                version = held.version;
-                held.tokens.access_token
+                let placed = self.bearer(record, kind_of(record), &held.tokens.access_token);
+                return Ok(Some(Placed { version: held.version, ..placed }));
             }
         };
-        let placed = match self.way_of(record, kind_of(record)).filter(|_| has_tokens(record)) {
-            Some((_, way)) => self.placed(&token_place(way.r#use.as_ref()), bare),
-            None if has_tokens(record) => self.placed(&token_place(None), bare),
-            None => self.placed(credential, bare),
-        };
-        placed.map(|placed| Some(Placed { version, ..placed })).ok_or(Fault::new(Because::Broken, "secret_missing"))
+        let placed = self.placed(credential, bare).ok_or(Fault::new(Because::Broken, "secret_missing"))?;
+        Ok(Some(Placed { version: record.credential_version, ..placed }))
     }
 
     async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Fault> {
@@ -120,14 +115,6 @@ fn has_tokens(record: &Record) -> bool {
     matches!(kind, Some(CredentialKind::Authorization | CredentialKind::ClientCredentials))
 }
 
-/// Where an access token goes: as the provider's file says, else `Authorization: Bearer` (RFC 6750, section 2.1).
-fn token_place(put: Option<&Put>) -> Credential {
-    let bearer = Put { name: "Authorization".into(), place: ValueIn::Header, scheme: Some("Bearer".into()) };
-    let put = put.cloned().unwrap_or(bearer);
-    let kind = CredentialKind::Authorization;
-    Credential { kind, variable: None, name: Some(put.name), place: Some(put.place), scheme: put.scheme }
-}
-
 /// Why, in words for the caller.
 fn words(title: &str, because: Because) -> String {
     match because {
@@ -153,14 +140,23 @@ impl Connections {
         self.placed(credential, Zeroizing::new(value.to_owned()))
     }
 
-    /// Writes a value the way the server wants it; from here on the log knows it as a secret.
     fn placed(&self, credential: &Credential, bare: Zeroizing<String>) -> Option<Placed> {
+        Some(self.written(credential.place?, credential.name.clone()?, credential.scheme.as_deref(), bare))
+    }
+
+    /// Writes a value the way the server wants it; from here on the log knows it as a secret.
+    pub(super) fn written(
+        &self,
+        place: ValueIn,
+        name: String,
+        scheme: Option<&str>,
+        bare: Zeroizing<String>,
+    ) -> Placed {
         self.log_secrets.register(&bare);
-        let place = credential.place?;
-        let written = match (&credential.scheme, place) {
+        let written = match (scheme, place) {
             (Some(scheme), ValueIn::Header) => Zeroizing::new(format!("{scheme} {}", bare.as_str())),
             _ => bare.clone(),
         };
-        Some(Placed { place, name: credential.name.clone()?, written, bare, version: 0 })
+        Placed { place, name, written, bare, version: 0 }
     }
 }

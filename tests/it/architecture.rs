@@ -100,12 +100,13 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 32] = [
+const TABLES: [(&str, &str); 33] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
+    ("connection_attempts", "connections"),
     ("connection_renewals", "connections"),
     ("connection_revocations", "connections"),
     ("secrets", "secrets"),

@@ -32,8 +32,9 @@ use crate::config::CredentialKind;
 use crate::ids::Ids;
 use crate::on_pool;
 use crate::secrets::Trouble;
+use crate::store::Connection;
 use exchange::Prepared;
-use renewal::{Claim, FAILING, NEEDS_RECONNECT, Wanted};
+use renewal::{Claim, FAILING, NEEDS_RECONNECT, Renewal, Wanted};
 
 pub(super) use renewal::{FRESH, REFRESHING};
 pub(super) use row::forget;
@@ -72,6 +73,14 @@ impl Renewals {
 
 /// What a server that waits looks at: version and status of the connection, state and end of the claim.
 type Seen = (i64, String, String, Option<i64>);
+
+/// A row about to be written for tokens that are new.
+pub(super) struct Begun(Renewal);
+
+/// Writes it, inside the write that makes the tokens the connection's.
+pub(super) async fn begin(connection: &mut Connection, org: &str, id: &str, begun: &Begun) -> crate::error::Result<()> {
+    row::write(connection, org, id, &begun.0).await
+}
 
 /// Tokens with the version they are of.
 pub(super) struct Held {
@@ -135,6 +144,16 @@ impl Connections {
             Trouble::Unavailable => Fault::new(Because::Unavailable, "store"),
         })?;
         Tokens::of(fields).ok_or(Fault::new(Because::Broken, "not_tokens"))
+    }
+
+    /// How the renewals of tokens begin that are about to be a connection's; `None` for tokens that are not renewed.
+    pub(super) async fn renewal_of(&self, record: &Record, tokens: &Tokens) -> crate::error::Result<Option<Begun>> {
+        if !self.is_renewable(record, tokens) {
+            return Ok(None);
+        }
+        let source = self.source(record, kind_of(record))?;
+        let (due_at, lapses_at) = publish::times(tokens, &source, &self.ids);
+        Ok(Some(Begun(Renewal::of_new(self.database_clock.now_ms().await?, due_at, lapses_at))))
     }
 
     fn is_renewable(&self, record: &Record, tokens: &Tokens) -> bool {

@@ -22,7 +22,7 @@ const PUBLISH: &str = "UPDATE connections SET credential_version = $3, expires_a
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// When tokens are due, and when their refresh token is lost if it is not used before.
-pub(in crate::connections) fn times(
+pub(super) fn times(
     tokens: &Tokens,
     source: &Source,
     ids: &crate::ids::Ids,

@@ -15,6 +15,7 @@ fn a_way_is_offered_when_the_operator_set_and_allowed_all_it_needs() {
         kinds: kinds.to_vec(),
         providers: Shown::parse(providers),
         variables: true,
+        returns: true,
     };
     let offered = |set: &str, rules: &Rules| provider.ways(&|name| name == set, rules).all(|(_, offered)| offered);
     let all = rules(&[Kind::Secret], "*");
