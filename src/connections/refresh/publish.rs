@@ -22,11 +22,7 @@ const PUBLISH: &str = "UPDATE connections SET credential_version = $3, expires_a
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// When tokens are due, and when their refresh token is lost if it is not used before.
-pub(super) fn times(
-    tokens: &Tokens,
-    source: &Source,
-    ids: &crate::ids::Ids,
-) -> (Option<i64>, Option<i64>) {
+pub(super) fn times(tokens: &Tokens, source: &Source, ids: &crate::ids::Ids) -> (Option<i64>, Option<i64>) {
     let obtained = tokens.grant.obtained_at_ms;
     let due = tokens.grant.expires_at_ms.map(|end| timing::due_at(obtained, end, source.refresh.margin, ids));
     let idle = source.refresh.idle_days.filter(|_| tokens.refresh_token.is_some());

@@ -3,6 +3,7 @@
 mod adding;
 mod asking;
 mod audit;
+mod consent;
 mod guarded;
 mod leaks;
 mod links;

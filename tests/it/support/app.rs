@@ -8,8 +8,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use playmaker::app::{App, PATIENCE, Surroundings};
-use playmaker::clock::ManualClock;
+use playmaker::app::{App, PATIENCE, StartError, Surroundings};
+use playmaker::clock::{Clock, ManualClock};
 use playmaker::config::{self, Environment};
 use playmaker::digest::sha256_hex;
 use playmaker::egress::SystemResolver;
@@ -85,46 +85,32 @@ impl TestApp {
             ("SECRETS_KEYS".to_owned(), FIRST_KEY.to_owned()),
         ]);
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Self::start(environment, database, Arc::new(ManualClock::at(now_ms)), Duration::ZERO).await
+        let clock = Arc::new(ManualClock::at(now_ms));
+        Beginning { environment, database, shared: clock.clone(), clock, patience: Duration::ZERO }.start().await
     }
 
     /// Another server on the same database, at the same time, with these settings changed.
     pub async fn beside(&self, settings: &[(&str, &str)]) -> Self {
+        self.to_be_beside(settings).start().await
+    }
+
+    /// The same, not started yet, for wherever it is to run.
+    pub fn to_be_beside(&self, settings: &[(&str, &str)]) -> Beginning {
         let mut environment = self.environment.clone();
         environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Self::start(environment, self.database.clone(), self.clock.clone(), Duration::ZERO).await
+        let (clock, shared) = (self.clock.clone(), self.clock.clone());
+        Beginning { environment, database: self.database.clone(), clock, shared, patience: Duration::ZERO }
+    }
+
+    /// Another server on the same database whose own clock is wrong by so much.
+    pub async fn beside_at(&self, wrong_ms: i64) -> Self {
+        let clock = Arc::new(ManualClock::at(self.clock.now_ms() + wrong_ms));
+        Beginning { clock, ..self.to_be_beside(&[]) }.start().await
     }
 
     /// Another server on the same database, where a call that comes again waits for its person.
     pub async fn patient(&self) -> Self {
-        Self::start(self.environment.clone(), self.database.clone(), self.clock.clone(), PATIENCE).await
-    }
-
-    async fn start(
-        mut environment: Environment,
-        database: Arc<Database>,
-        clock: Arc<ManualClock>,
-        patience: Duration,
-    ) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        if let Some(url) = environment.get_mut("PUBLIC_URL").filter(|url| *url == OWN_ORIGIN) {
-            *url = format!("http://localhost:{}", listener.local_addr().unwrap().port());
-        }
-        let settings = config::load(&environment, |path| std::fs::read_to_string(path))
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
-        let surroundings = Surroundings {
-            clock: clock.clone(),
-            ids: Ids::new(Arc::new(SystemEntropy)),
-            account: ACCOUNT.to_owned(),
-            address: listener.local_addr().unwrap(),
-            shared_clock: Some(clock.clone()),
-            resolver: Arc::new(SystemResolver),
-            log_secrets: SecretRegistry::new(),
-        };
-        let mut app = App::start(settings, surroundings).await.unwrap();
-        Arc::get_mut(&mut app).expect("nobody else holds it yet").patience = patience;
-        tokio::spawn(http::serve(app.clone(), listener));
-        Self { app, clock, environment, database }
+        Beginning { patience: PATIENCE, ..self.to_be_beside(&[]) }.start().await
     }
 
     /// Where it listens.
@@ -157,6 +143,12 @@ impl TestApp {
         Caller::new(self.url(""), Some(key.text))
     }
 
+    /// The last row of an action in the audit of an org, with its facts.
+    pub async fn last_of(&self, org: &str, kind: &str) -> serde_json::Value {
+        let rows = self.audit(org).await;
+        rows.into_iter().rfind(|row| row.kind == kind).unwrap_or_else(|| panic!("no {kind}")).data
+    }
+
     /// The actions of the audit of an org, in order, each with the thing it is about.
     pub async fn audit(&self, org: &str) -> Vec<Row> {
         self.app.ledger.book(org, Book::Audit).await.unwrap()
@@ -166,6 +158,47 @@ impl TestApp {
     pub async fn audit_of(&self, org: &str, connection: &str) -> Vec<String> {
         let stream = format!("connections/{connection}");
         self.audit(org).await.into_iter().filter(|row| row.stream == stream).map(|row| row.kind).collect()
+    }
+}
+
+/// A server about to start.
+pub struct Beginning {
+    environment: Environment,
+    database: Arc<Database>,
+    clock: Arc<ManualClock>,
+    /// The clock of the database, where it has one.
+    shared: Arc<ManualClock>,
+    patience: Duration,
+}
+
+impl Beginning {
+    /// Starts it.
+    pub async fn start(self) -> TestApp {
+        self.try_to_start().await.unwrap()
+    }
+
+    /// Starts it unless something is in the way, such as another server on the same file.
+    pub async fn try_to_start(mut self) -> Result<TestApp, StartError> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        if let Some(url) = self.environment.get_mut("PUBLIC_URL").filter(|url| *url == OWN_ORIGIN) {
+            *url = format!("http://localhost:{}", listener.local_addr().unwrap().port());
+        }
+        let settings = config::load(&self.environment, |path| std::fs::read_to_string(path))
+            .unwrap_or_else(|refusal| panic!("{refusal}"));
+        let surroundings = Surroundings {
+            clock: self.clock.clone(),
+            ids: Ids::new(Arc::new(SystemEntropy)),
+            account: ACCOUNT.to_owned(),
+            address: listener.local_addr().unwrap(),
+            shared_clock: Some(self.shared.clone()),
+            resolver: Arc::new(SystemResolver),
+            log_secrets: SecretRegistry::new(),
+        };
+        let mut app = App::start(settings, surroundings).await?;
+        Arc::get_mut(&mut app).expect("nobody else holds it yet").patience = self.patience;
+        tokio::spawn(http::serve(app.clone(), listener));
+        let Self { environment, database, clock, .. } = self;
+        Ok(TestApp { app, clock, environment, database })
     }
 }
 

@@ -109,6 +109,21 @@ impl Database {
         all
     }
 
+    /// Does something to the rows behind the server's back.
+    pub async fn run(&self, sql: &'static str) {
+        let done = match &self.kind {
+            Kind::Sqlite(_) => {
+                let mut connection = SqliteConnection::connect(&self.url).await.unwrap();
+                sqlx::query(sql).execute(&mut connection).await.map(|done| done.rows_affected())
+            }
+            Kind::Postgres { .. } => {
+                let mut connection = PgConnection::connect(&self.url).await.unwrap();
+                sqlx::query(sql).execute(&mut connection).await.map(|done| done.rows_affected())
+            }
+        };
+        assert!(done.unwrap_or_else(|error| panic!("{sql}: {error}")) > 0, "{sql} changes nothing");
+    }
+
     async fn texts(&self, what: &str, sqlite: &str, postgres: &str) -> Vec<String> {
         let read = async {
             match &self.kind {

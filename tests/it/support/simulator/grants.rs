@@ -96,6 +96,11 @@ impl Grants {
         Some(self.given_to(family, next, quirks, now_ms))
     }
 
+    /// Ends every access token there is.
+    pub(super) fn end_access(&mut self) {
+        self.access.values_mut().for_each(|access| access.ends_ms = Some(0));
+    }
+
     /// Ends the family of a token.
     pub(super) fn revoke(&mut self, token: &str) {
         if let Some(family) = self.family_of(token) {

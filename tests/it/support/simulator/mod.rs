@@ -152,6 +152,11 @@ impl Simulator {
         self.state.grants().given()
     }
 
+    /// From now on no access token given before is taken, whatever was said of its end; refresh tokens are.
+    pub fn ends_access_tokens(&self) {
+        self.state.grants().end_access();
+    }
+
     /// How many answers are held back by [`Fault::Hang`] just now.
     pub fn held(&self) -> usize {
         *self.state.held.lock().unwrap()

@@ -35,6 +35,8 @@ pub struct Quirks {
     pub account: Account,
     /// Status of the API for a good token; 200 when kind.
     pub api_status: u16,
+    /// Status of a revocation; nothing is done unless it is 200.
+    pub revoke_status: u16,
 }
 
 impl Default for Quirks {
@@ -54,6 +56,7 @@ impl Default for Quirks {
             issuer: Issuer::Right,
             account: Account::default(),
             api_status: 200,
+            revoke_status: 200,
         }
     }
 }

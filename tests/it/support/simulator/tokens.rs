@@ -36,8 +36,12 @@ impl State {
 
     /// The client says that it wants a token no more; the whole family ends (RFC 7009, section 2.1).
     pub(super) fn revoke(&self, request: &Request) -> Response {
-        if !proves(request, self.quirks().proof) {
+        let quirks = self.quirks();
+        if !proves(request, quirks.proof) {
             return error(StatusCode::UNAUTHORIZED, "invalid_client");
+        }
+        if quirks.revoke_status != 200 {
+            return (StatusCode::from_u16(quirks.revoke_status).unwrap(), WORDS).into_response();
         }
         self.grants().revoke(request.member("token"));
         StatusCode::OK.into_response()
