@@ -130,6 +130,8 @@ pub struct Record {
     pub last_because: Option<String>,
     /// The account at the provider, where known.
     pub account: Option<String>,
+    /// What tells its account from others, where the account's id is known ([`super::Connections::account_digest`]).
+    pub(super) account_digest: Option<String>,
     /// What a consent asked for and got; `None` outside OAuth.
     pub scopes: Option<Scopes>,
     /// When the access token ends, in milliseconds since the epoch; `None` when it does not, or nobody knows.
@@ -200,6 +202,7 @@ pub(super) struct Stored {
     status: String,
     last_because: Option<String>,
     account: Option<String>,
+    account_digest: Option<String>,
     scopes: Option<String>,
     expires_at: Option<i64>,
     #[sqlx(flatten)]
@@ -244,6 +247,7 @@ impl TryFrom<Stored> for Record {
             },
             last_because: row.last_because,
             account: row.account,
+            account_digest: row.account_digest,
             scopes: row.scopes.map(|text| serde_json::from_str(&text)).transpose()?,
             expires_at: row.expires_at,
             renewal: row.renewal.read(),

@@ -38,7 +38,6 @@ const DELETE: &str = "DELETE FROM connection_revocations WHERE org = $1 AND id =
 /// Whether another connection of this server stands on the same grant: the one question that is asked across orgs.
 const SHARED: &str = "SELECT COUNT(*) FROM connections WHERE account_digest = $1 AND status = 'connected' \
      AND NOT (org = $2 AND id = $3)";
-const DIGEST: &str = "SELECT account_digest FROM connections WHERE org = $1 AND id = $2";
 
 /// What a job sends; sealed with the tokens.
 #[derive(Serialize, Deserialize)]
@@ -57,7 +56,8 @@ pub(super) struct Ending {
     host: String,
     now_ms: i64,
     sealed: Sealed,
-    ends_grant: bool,
+    /// What tells the account, where ending one token ends every grant of it.
+    account: Option<String>,
 }
 
 impl Ending {
@@ -86,7 +86,7 @@ impl Ending {
             now_ms,
             sealed: secrets.seal_here(&record.org, &id, 1, &fields)?,
             id,
-            ends_grant: rules.ends == RevokeEnds::Grant,
+            account: record.account_digest.clone().filter(|_| rules.ends == RevokeEnds::Grant),
         }))
     }
 }
@@ -94,7 +94,7 @@ impl Ending {
 /// Leaves a grant to be ended, inside the write that makes it unwanted; what is told of it where nothing is.
 pub(super) async fn insert(connection: &mut Connection, ending: Option<Ending>) -> Result<Vec<Event>> {
     let Some(ending) = ending else { return Ok(Vec::new()) };
-    if ending.ends_grant && is_shared(connection, &ending.org, &ending.connection).await? {
+    if is_shared(connection, &ending).await? {
         let facts = json!({ "endpoint": ending.host, "code": "shared_grant" });
         let skipped = event(&ending.connection, "connection_revoke_skipped", Actor::system(), facts);
         return Ok(vec![skipped.about(ending.name)]);
@@ -107,12 +107,10 @@ pub(super) async fn insert(connection: &mut Connection, ending: Option<Ending>) 
     Ok(Vec::new())
 }
 
-async fn is_shared(connection: &mut Connection, org: &str, id: &str) -> Result<bool> {
-    let digest: Option<(Option<String>,)> =
-        on_connection!(connection, c => sqlx::query_as(DIGEST).bind(org).bind(id).fetch_optional(c).await)?;
-    let Some((Some(digest),)) = digest else { return Ok(false) };
+async fn is_shared(connection: &mut Connection, ending: &Ending) -> Result<bool> {
+    let Some(account) = &ending.account else { return Ok(false) };
     let (others,): (i64,) = on_connection!(connection, c => sqlx::query_as(SHARED)
-        .bind(&digest).bind(org).bind(id).fetch_one(c).await)?;
+        .bind(account).bind(&ending.org).bind(&ending.connection).fetch_one(c).await)?;
     Ok(others > 0)
 }
 

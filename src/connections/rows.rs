@@ -9,7 +9,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT c.org, c.id, c.name, c.title, c.type, c.provider, c.entry, c.placeholders, c.credential, c.status, ",
-            "c.last_because, c.account, c.scopes, c.expires_at, r.state AS renewal_state, r.cause AS renewal_cause, ",
+            "c.last_because, c.account, c.account_digest, c.scopes, c.expires_at, r.state AS renewal_state, r.cause AS renewal_cause, ",
             "r.due_at, r.used_at, c.credential_version, c.revision, c.added_by, c.added_at, c.connected_by, c.connected_at, ",
             "c.removed_by, c.removed_at, (SELECT MAX(l.expires_at) FROM connection_links l ",
             "WHERE l.org = c.org AND l.connection = c.id AND l.state = 'open') AS link_expires_at ",

@@ -11,7 +11,6 @@ use super::csrf;
 use super::problems::nothing;
 use super::{Sender, through};
 use crate::app::App;
-use crate::connections::consent::Way;
 use crate::error::{Challenge, Problem, Reason};
 use crate::identity::sign_in::sessions;
 use crate::identity::{By, Caller, Permissions, Resource};
@@ -238,16 +237,15 @@ pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: 
     person_at(app, headers, (link, org), sender).await
 }
 
-/// The person whose browser comes back from a provider, with where their trip began, if it is known: the org is the trip's,
-/// as a link's is. Their page cannot know the link, so a command carries the token of the session itself or of the link
+/// The person whose browser comes back from a provider, in the org of their trip, where that is known, as at a link. Their page cannot know the link, so a command carries the token of the session itself or of the link
 /// (`connections.md` 9.3 names none for `finish`).
 pub(super) async fn coming_back(
     app: &App,
     headers: &HeaderMap,
-    began: Option<&Way>,
+    org: Option<&str>,
     sender: &Sender,
 ) -> Result<AtLink, Problem> {
-    let org = async { Ok(began.map(|began| began.org.clone()).unwrap_or_default()) };
+    let org = async { Ok(org.unwrap_or_default().to_owned()) };
     person_at(app, headers, ("", org), sender).await
 }
 

@@ -75,6 +75,9 @@ pub(super) async fn answer(
         done.inspect_err(|problem| app.refusals.note(&caller, entry.declaration.id, problem))
     };
     let done = done.await;
+    if done.as_ref().is_err_and(|problem| problem.reason() == Reason::BadRequest) {
+        app.limits.unknown_link(sender.address);
+    }
     let cookie = if named.state.is_empty() { None } else { trip.clear(app) };
     (done, cookie)
 }
@@ -82,13 +85,11 @@ pub(super) async fn answer(
 /// The person who brings a state back, with a token of their own page.
 async fn at_return(app: &App, headers: &HeaderMap, state: &str, given: &str, sender: &Sender) -> Result<AtLink> {
     let began = app.connections.way_back(state).await?;
-    if began.is_none() {
-        app.limits.unknown_link(sender.address);
-    }
-    let at = coming_back(app, headers, began.as_ref(), sender).await?;
-    let link = began.as_ref().and_then(|began| began.link.as_deref());
-    match link {
-        Some(link) if at.check(app, link, given).is_ok() => {}
+    let at = coming_back(app, headers, began.as_ref().map(|began| began.org.as_str()), sender).await?;
+    match began.as_ref().map(|began| began.link.as_deref()) {
+        Some(Some(link)) if at.check(app, link, given).is_ok() => {}
+        // Of a state nobody knows the link is not known either, and nothing comes of it: the token must only be there.
+        None if !given.is_empty() => {}
         _ => at.check(app, "", given)?,
     }
     Ok(at)

@@ -28,7 +28,8 @@ const FIND: &str = concat!("SELECT ", columns!(), " FROM connection_attempts WHE
 const LAST: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM connection_attempts WHERE org = $1 AND link = $2 ORDER BY started_at DESC, digest LIMIT 1"
+    " FROM connection_attempts WHERE org = $1 AND link = $2 ",
+    "ORDER BY CASE WHEN ended_at IS NULL THEN 0 ELSE 1 END, started_at DESC, digest LIMIT 1"
 );
 const STARTS: &str = "SELECT COUNT(*) FROM connection_attempts WHERE org = $1 AND link = $2";
 const TAKE: &str = "UPDATE connection_attempts SET taken_at = $3 WHERE org = $1 AND digest = $2 AND taken_at IS NULL \

@@ -314,15 +314,17 @@ fn way(provider: Option<&Provider>, record: &Record) -> ShownWay {
     };
     let variable = record.credential.as_ref().and_then(|credential| credential.variable.clone());
     let scopes = match (kind, way.and_then(|way| way.scopes.as_ref())) {
-        (Some(CredentialKind::Authorization), Some(scopes)) => scopes.default.iter().map(ShownScope::of).collect(),
+        (Some(CredentialKind::Authorization), Some(scopes)) => {
+            scopes.default.iter().map(|scope| ShownScope::of(scope)).collect()
+        }
         _ => Vec::new(),
     };
     ShownWay { kind, title, help: way.and_then(|way| way.help.clone()), variable, fields, scopes }
 }
 
 impl ShownScope {
-    fn of(scope: &String) -> Self {
-        Self { scope: scope.clone(), words: super::scope_words::words(scope) }
+    fn of(scope: &str) -> Self {
+        Self { scope: scope.to_owned(), words: super::scope_words::words(scope) }
     }
 }
 

@@ -136,7 +136,7 @@ impl Walk {
 
     fn fitting(&self, entry: &Entry) -> Value {
         let mut input = fitting(&entry.input.schema);
-        if entry.declaration.scope == Scope::Link {
+        if entry.declaration.path.contains("{link}") {
             input["link"] = json!(self.link);
         }
         input

@@ -33,7 +33,7 @@ pub(super) enum Needed {
 use Needed::{OfPerson, One, Page, SignedIn as Signed};
 
 /// Each operation of the server, from its sheet.
-pub(super) const NEEDED: [(&str, Needed); 43] = [
+pub(super) const NEEDED: [(&str, Needed); 45] = [
     ("create_playbook", One(&["org:write"])),
     ("list_playbooks", One(&["org:read", "playbook:read"])),
     ("get_playbook", One(&["org:read"])),
@@ -77,6 +77,8 @@ pub(super) const NEEDED: [(&str, Needed); 43] = [
     ("read_link", Page),
     ("approve", Page),
     ("give_credential", Page),
+    ("start", Page),
+    ("finish", Page),
     ("cancel", Page),
 ];
 

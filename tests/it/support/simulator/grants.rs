@@ -152,3 +152,35 @@ impl Grants {
         format!("{kind}-canary-{}-of-the-simulator", self.made)
     }
 }
+
+#[test]
+fn a_refresh_token_is_used_as_its_provider_has_it() {
+    use super::quirks::Fault;
+    let code = || Code {
+        challenge: None,
+        redirect: String::new(),
+        scopes: vec!["notes.read".into()],
+        resource: None,
+        account: Account::default(),
+    };
+    let (mut grants, mut quirks) = (Grants::default(), Quirks::default());
+    assert_eq!(quirks.faults, Vec::<Fault>::new());
+    // Kept: it goes on, and no other comes.
+    quirks.rotation = Rotation::Never;
+    let kept = grants.begin(code(), &quirks, 0).refresh_token.unwrap();
+    for _ in 0..2 {
+        let next = grants.renew(&kept, &quirks, 1).unwrap();
+        assert!(next.refresh_token.is_none() && grants.lives(&next.access_token, 1));
+    }
+    // Rotated: the old one is refused, and that is all.
+    (quirks.rotation, quirks.reuse) = (Rotation::Always, Reuse::Refused);
+    let first = grants.begin(code(), &quirks, 0).refresh_token.unwrap();
+    let second = grants.renew(&first, &quirks, 1).unwrap().refresh_token.unwrap();
+    assert!(grants.renew(&first, &quirks, 2).is_none() && grants.lives(&second, 2));
+    // Or it ends the family, once its grace is over.
+    quirks.reuse = Reuse::EndsFamily { grace_ms: 1_000 };
+    let first = grants.begin(code(), &quirks, 0).refresh_token.unwrap();
+    let second = grants.renew(&first, &quirks, 100).unwrap();
+    assert!(grants.renew(&first, &quirks, 1_000).is_some() && grants.lives(&second.access_token, 1_000));
+    assert!(grants.renew(&first, &quirks, 1_100).is_none() && !grants.lives(&second.access_token, 1_100));
+}
