@@ -31,7 +31,7 @@ impl Connections {
     pub async fn because(&self, record: &Record) -> Option<(Because, String)> {
         let stands = self.stands(record).await;
         self.notice(record, stands.err()).await;
-        stands.err().map(|fault| (fault.because, words(&record.title, fault.because)))
+        stands.err().map(|fault| (fault.because, self.words(record, fault.because)))
     }
 
     /// Whether it can be used, as far as is known without asking anybody outside.
@@ -115,26 +115,23 @@ fn has_tokens(record: &Record) -> bool {
     matches!(kind, Some(CredentialKind::Authorization | CredentialKind::ClientCredentials))
 }
 
-/// Why, in words for the caller.
-fn words(title: &str, because: Because) -> String {
-    match because {
-        Because::Pending => {
-            format!(
-                "Nobody has approved the {title} connection. The person opens its link, or it is removed and added again."
-            )
-        }
-        Because::Broken => format!(
-            "The credential of the {title} connection is gone or no longer taken. Remove it with remove_connection and \
-             add it again."
-        ),
-        Because::NotAllowed => {
-            format!("Whoever runs the server no longer allows the {title} connection.")
-        }
-        Because::Unavailable => format!("The credential of the {title} connection cannot be read just now."),
-    }
-}
-
 impl Connections {
+    /// Why a connection cannot be used, in words for the caller.
+    pub fn words(&self, record: &Record, because: Because) -> String {
+        let title = &record.title;
+        match because {
+            Because::Pending => format!(
+                "Nobody has approved the {title} connection. The person opens its link, or it is removed and added again."
+            ),
+            Because::Broken => format!(
+                "The credential of the {title} connection is gone or no longer taken. Remove it with remove_connection \
+                 and add it again."
+            ),
+            Because::NotAllowed => format!("Whoever runs the server no longer allows the {title} connection."),
+            Because::Unavailable => format!("The credential of the {title} connection cannot be read just now."),
+        }
+    }
+
     /// A value for a request that is made before a connection stands, to see whether it is taken.
     pub fn trial(&self, credential: &Credential, value: &str) -> Option<Placed> {
         self.placed(credential, Zeroizing::new(value.to_owned()))

@@ -104,7 +104,7 @@ impl ToolServers {
                 Err(trouble) => match self.renewed(&server, &live, &trouble).await {
                     Some(renewed) => {
                         (server, live) = renewed;
-                        self.list(&live).await?
+                        self.after_new_tokens(&server, self.list(&live).await).await?
                     }
                     None => return Err(trouble),
                 },

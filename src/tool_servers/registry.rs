@@ -129,12 +129,7 @@ impl ToolServers {
         let connections = &self.needs.connections;
         match connections.credential(record).await {
             Ok(placed) => Ok(placed),
-            Err(because) => {
-                let words = connections.because(record).await;
-                let detail =
-                    words.map_or_else(|| "The connection cannot be used just now.".to_owned(), |(_, words)| words);
-                Err(NotReady { because, detail })
-            }
+            Err(because) => Err(NotReady { because, detail: connections.words(record, because) }),
         }
     }
 }

@@ -25,10 +25,13 @@ impl ToolServers {
         Some(Found { server, tool: found.tool.clone(), live })
     }
 
-    /// The server refused new tokens too.
-    pub(super) async fn refused_again(&self, found: &Found) {
-        if let Some(record) = &found.server.connection {
+    /// Counts where the server refuses new tokens too.
+    pub(super) async fn after_new_tokens<T>(&self, server: &Server, answer: Result<T, Trouble>) -> Result<T, Trouble> {
+        if let (Err(trouble), Some(record)) = (&answer, &server.connection)
+            && trouble.because == Because::KeyRefused
+        {
             self.needs.connections.refused_again(&record.org, &record.id).await;
         }
+        answer
     }
 }

@@ -205,10 +205,7 @@ impl ToolServers {
         };
         let Some(renewed) = self.found_again(found, &trouble).await else { return (live(), Err(trouble)) };
         let again = self.send(&renewed, started).await;
-        if again.as_ref().is_err_and(|trouble| trouble.because == Because::KeyRefused) {
-            self.refused_again(&renewed).await;
-        }
-        (renewed.live, again)
+        (renewed.live, self.after_new_tokens(&renewed.server, again).await)
     }
 
     /// What is recorded of the end, and what the caller is told.

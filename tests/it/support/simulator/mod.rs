@@ -27,7 +27,7 @@ use tokio::sync::Semaphore;
 
 use super::app::BEGINNING_MS;
 use grants::Grants;
-pub use quirks::{Answers, Fault, Issuer, Proof, Quirks, WORDS};
+pub use quirks::{Answers, Fault, Issuer, Proof, Quirks, Reuse, Rotation, WORDS};
 pub use requests::Request;
 
 /// Playmaker's client there.
