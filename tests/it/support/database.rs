@@ -109,6 +109,21 @@ impl Database {
         all
     }
 
+    /// Changes the database behind the server's back.
+    pub async fn run(&self, sql: &str) {
+        let done = match &self.kind {
+            Kind::Sqlite(_) => {
+                let mut connection = SqliteConnection::connect(&self.url).await.unwrap();
+                sqlx::query(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.map(|_| ())
+            }
+            Kind::Postgres { .. } => {
+                let mut connection = PgConnection::connect(&self.url).await.unwrap();
+                sqlx::query(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.map(|_| ())
+            }
+        };
+        done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
     async fn texts(&self, what: &str, sqlite: &str, postgres: &str) -> Vec<String> {
         let read = async {
             match &self.kind {
