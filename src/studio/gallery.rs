@@ -2,7 +2,9 @@
 
 use http_body_util::BodyExt;
 
-use super::approval::{Asked, Asking, Connected, Field, LinkView, Way, connect, connect_refused};
+use super::approval::{
+    Asked, Asking, Away, Connected, Field, LinkView, Returned, Way, Wish, connect, connect_refused, leaving, returned,
+};
 use super::assets::{ASSETS_PATH, asset, asset_url};
 use super::consent::tests::asking as asking_consent;
 use super::consent::{Barred, consent, consent_barred};
@@ -112,6 +114,18 @@ pub(super) fn two_fields() -> Way {
     Way::Secret { fields, help: None }
 }
 
+/// A sign-in that asks for two things.
+pub(super) fn sign_in() -> Way {
+    let wish = |words: &str, scope: &str| Wish { words: words.into(), scope: scope.into() };
+    Way::SignIn { wishes: vec![wish("Read notes", "notes.read"), wish("Change notes", "notes.write")], help: None }
+}
+
+/// A person who left half a minute ago.
+fn away() -> Away {
+    let asking = asking(sign_in());
+    Away { started_at_ms: asking.now_ms - 30_000, asking }
+}
+
 fn long_lists() -> Asking {
     let mut ask = asking(Way::Open);
     ask.connection.title = "Stock of the north warehouse".into();
@@ -152,6 +166,10 @@ fn asking_pages() -> Vec<(&'static str, Response)> {
         ("ready-reference", ready(asking(Way::Reference { variable }))),
         ("ready-secret", ready(asking(one_field()))),
         ("ready-fields", ready(asking(two_fields()))),
+        ("ready-sign-in", ready(asking(sign_in()))),
+        ("started", connect(&LinkView::Started(Box::new(away())))),
+        ("leaving", leaving("https://api.notion.com/v1/oauth/authorize?client_id=a&state=b")),
+        ("returned", returned(&Returned { fields: vec![("state", "\"><b>".into())], csrf: "c5rf".into() })),
         ("refused-field", refused_at(&asking(one_field()), "/value", refused)),
         ("refused-other", connect_refused(&asking(two_fields()), &unreached)),
         ("provider-error", connect(&LinkView::ProviderError(Box::new(failed())))),
@@ -210,7 +228,7 @@ async fn write_every_page() {
     #[expect(clippy::disallowed_methods, reason = "a folder for a person's eyes, no setting of the server")]
     let folder = std::path::PathBuf::from(std::env::var("STUDIO_GALLERY").expect("STUDIO_GALLERY names a folder"));
     std::fs::create_dir_all(folder.join("static")).unwrap();
-    for name in ["studio.css", "approval.js", "copy.js", "signin.js", "mark.svg"] {
+    for name in ["studio.css", "approval.js", "returned.js", "copy.js", "signin.js", "mark.svg"] {
         let path = asset_url(name).strip_prefix(ASSETS_PATH).unwrap();
         std::fs::write(folder.join("static").join(path), asset(path).unwrap().1).unwrap();
     }

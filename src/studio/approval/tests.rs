@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::*;
 use crate::error::{Issue, Reason};
-use crate::studio::gallery::{asking, every_page, html_of, one_field, two_fields, words_of};
+use crate::studio::gallery::{asking, every_page, html_of, one_field, sign_in, two_fields, words_of};
 use crate::studio::text::Host;
 
 async fn ready(ask: Asking) -> String {
@@ -43,6 +43,15 @@ async fn without_script_each_step_is_a_form_to_the_page_s_own_address() {
         assert_eq!(html.matches("<input type=\"hidden\" name=\"csrf\" value=\"c5rf\">").count(), 2);
         assert_eq!(html.matches("class=\"primary\"").count(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_sign_in_says_what_it_asks_for_and_leads_to_the_service() {
+    let html = ready(asking(sign_in())).await;
+    let words = words_of(&html);
+    assert!(words.contains("It asks you to allow Read notes notes.read Change notes notes.write"), "{words}");
+    assert!(words.contains("Continue to Notion"), "{words}");
+    assert!(html.contains("/start\" data-step=\"start\"") && !html.contains("type=\"password\""));
 }
 
 #[tokio::test]

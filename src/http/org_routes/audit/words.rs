@@ -9,7 +9,7 @@ use crate::studio::Text;
 use crate::studio::parts::Fact;
 
 /// What people do and what is done: the action's word, and what is said of it. `{}` stands for what it was about.
-pub(super) const PHRASES: [(&str, &str); 58] = [
+pub(super) const PHRASES: [(&str, &str); 59] = [
     ("access_refused", "was refused what they may not do"),
     ("add_refused", "was refused to add a connection"),
     ("audit_exported", "took out the audit"),
@@ -18,6 +18,7 @@ pub(super) const PHRASES: [(&str, &str); 58] = [
     ("connection_added", "asked to connect {}"),
     ("connection_allowed", "may use {} again"),
     ("connection_attempt_failed", "could not connect {}"),
+    ("connection_authorization_started", "went to sign in for the connection {}"),
     ("connection_broken", "found the connection {} broken"),
     ("connection_cancelled", "cancelled the connection {}"),
     ("connection_connected", "connected {}"),

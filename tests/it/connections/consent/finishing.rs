@@ -189,6 +189,19 @@ async fn tokens_that_the_server_does_not_take_are_given_back() {
     }
 }
 
+#[tokio::test]
+async fn tokens_that_cannot_be_kept_are_given_back() {
+    let scene = Scene::local().await;
+    let (trip, path) = left(&scene).await;
+    scene.server.database().run("ALTER TABLE secrets RENAME TO secrets_away").await;
+    let answer = scene.back(&trip, &path).await;
+    scene.server.database().run("ALTER TABLE secrets_away RENAME TO secrets").await;
+    assert!(!answer.header("retry-after").is_empty());
+    fails(&scene, &answer, 503, "store_unavailable", "store").await;
+    assert_eq!(scene.simulator.revoked().len(), 1);
+    works_after_all(&scene).await;
+}
+
 /// Security case 49, for the ways a provider may want its client, its requests and its answers.
 #[tokio::test]
 async fn every_kind_of_provider_is_spoken_to_as_it_wants() {
