@@ -3,6 +3,7 @@
 //! One operation is one file in the folder of its subject. To add one, write the file and add its line to [`Operations::all`].
 
 pub mod admission;
+mod answer;
 mod asking;
 mod incident;
 pub mod openapi;
@@ -27,11 +28,11 @@ mod tool_servers;
 
 use std::collections::HashSet;
 
+pub use answer::{Answer, BrowserSecret, Lines};
 pub use asking::{Asking, Brought, Question};
 pub use incident::noted;
 pub use operation::{
-    Answer, BrowserSecret, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer,
-    Operation, Scope, Tool,
+    Context, Declaration, Destructive, Effect, Endpoint, Entry, Method, Needs, Offer, Operation, Scope, Tool,
 };
 pub use performing::perform;
 

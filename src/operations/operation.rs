@@ -4,17 +4,15 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use super::answer::{Answer, BrowserSecret, Lines};
 use super::asking::Asks;
 use super::schema::InputSchema;
 use crate::app::App;
@@ -283,34 +281,6 @@ pub trait Operation: Send + Sync + 'static {
     }
 }
 
-/// An operation's answer: its output, written once, and its words.
-pub struct Answer {
-    /// The output as JSON.
-    pub output: Box<RawValue>,
-    /// The output in words.
-    pub summary: String,
-    /// The output as Markdown, where there is one.
-    pub markdown: Option<&'static str>,
-    /// What the answer is in truth, where it comes a line at a time.
-    pub lines: Option<Lines>,
-    /// What the browser keeps, beside the output.
-    pub browser_keeps: Option<BrowserSecret>,
-}
-
-/// A secret that the person's browser holds until they are back from a trip. Never printed.
-#[derive(Default)]
-pub struct BrowserSecret {
-    /// The digest of the state the person comes back with; its cookie is named by it.
-    pub of: String,
-    /// The secret.
-    pub value: Zeroizing<String>,
-    /// How long it is held, in seconds.
-    pub for_s: i64,
-}
-
-/// An answer of any length: JSON Lines, as they are read.
-pub type Lines = BoxStream<'static, Result<Bytes>>;
-
 type Run = fn(Context, Value) -> BoxFuture<'static, Result<Answer>>;
 
 /// An operation in the list, with its types taken away.
@@ -385,17 +355,4 @@ async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
     let mut output = O::run(context.clone(), input).await?;
     let (lines, browser_keeps) = (O::lines(&mut output), O::browser_keeps(&mut output));
     Ok(Answer { lines, browser_keeps, ..Answer::of::<O>(&context, &output)? })
-}
-
-impl Answer {
-    /// An output and its words.
-    pub(super) fn of<O: Operation>(context: &Context, output: &O::Output) -> Result<Self> {
-        Ok(Self {
-            lines: None,
-            browser_keeps: None,
-            summary: O::summary(context, output),
-            markdown: O::markdown(output),
-            output: serde_json::value::to_raw_value(output)?,
-        })
-    }
 }

@@ -13,7 +13,8 @@ use crate::support::database::on_postgres;
 use crate::support::eventually;
 use crate::support::simulator::{Fault, Reuse};
 
-const UNHURRIED: [(&str, &str); 2] = [("RATE_CALLER", "1000000/1000000"), ("RATE_EXECUTE", "1000000/1000000")];
+const UNHURRIED: [(&str, &str); 3] =
+    [("RATE_CALLER", "1000000/1000000"), ("RATE_EXECUTE", "1000000/1000000"), ("STREAMS_CALLER", "1000")];
 
 async fn calls(server: &TestApp) -> bool {
     let arguments = json!({ "server": "sim", "tool": "list_notes", "arguments": {} });
