@@ -1,7 +1,8 @@
 //! Connections: the services and tool servers people give their org through their agent.
 //!
 //! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
-//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; and [`oauth`], what is
+//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; [`discovery`], where people
+//! sign in to a server that says so itself; and [`oauth`], what is
 //! asked of a provider's token endpoint. The secrets store
 //! ([`crate::secrets`]) keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request
 //! it belongs to.
@@ -9,6 +10,7 @@
 pub mod catalogue;
 mod changes;
 pub mod credential_look;
+pub mod discovery;
 mod forgetting;
 pub mod input;
 pub mod links;
@@ -75,6 +77,7 @@ pub struct Connections {
     clock: SharedClock,
     ids: Ids,
     egress: egress::Client,
+    issuers: discovery::Issuers,
     lifecycle: Lifecycle,
     public_address: Arc<str>,
 }
@@ -104,6 +107,7 @@ impl Connections {
             clock: needs.clock,
             ids: needs.ids,
             egress: needs.egress,
+            issuers: discovery::Issuers::default(),
             lifecycle: needs.lifecycle,
             public_address: needs.public_address.into(),
         }
