@@ -190,6 +190,11 @@ impl Problem {
         self
     }
 
+    /// An extension member.
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        self.0.extensions.get(name)
+    }
+
     /// The same problem under the id of an incident, told as `instance`.
     #[must_use]
     pub fn incident(mut self, id: String) -> Self {

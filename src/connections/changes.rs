@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::consent::{self, Consented};
 use super::links::{self, Link};
 use super::record::{Record, Status, Stored};
 use super::standing::VALUE;
@@ -31,9 +32,11 @@ const COUNTS: &str = "SELECT COUNT(*), COALESCE(SUM(CASE WHEN status = 'pending'
      FROM connections WHERE org = $1 AND status <> 'removed'";
 const RECENT: &str = "SELECT added_by FROM connections WHERE org = $1 AND added_at > $2";
 const CONNECT: &str = "UPDATE connections SET status = 'connected', connected_by = $3, connected_at = $4, account = $5, \
-     credential_version = $6, revision = revision + 1 WHERE org = $1 AND id = $2 AND status = 'pending'";
+     credential_version = $6, scopes = $7, expires_at = $8, account_digest = $9, revision = revision + 1 \
+     WHERE org = $1 AND id = $2 AND status = 'pending'";
 const REMOVE: &str = "UPDATE connections SET status = 'removed', removed_by = $3, removed_at = $4, entry = $5, \
-     placeholders = '{}', account = NULL, document = NULL, credential_version = 0, revision = revision + 1 \
+     placeholders = '{}', account = NULL, account_digest = NULL, scopes = NULL, expires_at = NULL, document = NULL, \
+     credential_version = 0, revision = revision + 1 \
      WHERE org = $1 AND id = $2 AND status <> 'removed'";
 /// What is left of a removed connection's entry.
 const EMPTY_ENTRY: &str = r#"{"record_content":true}"#;
@@ -44,6 +47,17 @@ pub struct Added {
     pub record: Record,
     /// The link, which is kept nowhere.
     pub link: String,
+}
+
+/// What is kept of an approval.
+#[derive(Clone, Copy)]
+pub enum Kept<'a> {
+    /// Nothing: there is no credential, or a variable of the server holds it.
+    Nothing,
+    /// The value a person gave.
+    Value(&'a str),
+    /// The tokens a consent brought.
+    Tokens(&'a Consented<'a>),
 }
 
 /// How a pending connection ends without being approved, or a connected one is taken away.
@@ -101,25 +115,32 @@ impl Connections {
         Ok(Added { record, link })
     }
 
-    /// Pending becomes connected, once: with the value given for it, where its kind takes one. Whoever comes later finds
-    /// it connected already; the flag tells who won.
+    /// Pending becomes connected, once, with what is kept for it. Whoever comes later finds it connected already; the flag
+    /// tells who won. A trip to a provider that another took the place of wins nothing.
     pub async fn connect(
         &self,
         org: &str,
         record: &Record,
         actor: Actor,
         now_ms: i64,
-        value: Option<&str>,
+        kept: Kept<'_>,
         account: Option<String>,
     ) -> Result<(Record, bool)> {
-        let version = i64::from(value.is_some());
-        let sealed = match value {
-            Some(value) => {
-                let fields = Fields::from([(VALUE.to_owned(), zeroize::Zeroizing::new(value.to_owned()))]);
-                Some(self.secrets.seal(org, &record.id, version, &fields)?)
-            }
-            None => None,
+        let fields = match kept {
+            Kept::Nothing => None,
+            Kept::Value(value) => Some(Fields::from([(VALUE.to_owned(), zeroize::Zeroizing::new(value.to_owned()))])),
+            Kept::Tokens(consented) => Some(consented.tokens.fields()),
         };
+        let version = i64::from(fields.is_some());
+        let sealed = fields.map(|fields| self.secrets.seal(org, &record.id, version, &fields)).transpose()?;
+        let consented = match kept {
+            Kept::Tokens(consented) => Some(consented),
+            Kept::Nothing | Kept::Value(_) => None,
+        };
+        let scopes = consented.map(|consented| consented.scopes.clone());
+        let ends = consented.and_then(|consented| consented.tokens.grant.expires_at_ms);
+        let account_digest = consented.and_then(|consented| consented.account_digest.clone());
+        let attempt = consented.and_then(|consented| consented.attempt).cloned();
         let how = match record.credential.as_ref().map(|credential| credential.kind) {
             Some(CredentialKind::Secret) => "secret",
             Some(CredentialKind::Reference) => "reference",
@@ -134,18 +155,29 @@ impl Connections {
                 Box::new(move |connection| {
                     Box::pin(async move {
                         let by = serde_json::to_string(&actor)?;
-                        let changed = on_connection!(connection, c => sqlx::query(CONNECT)
-                            .bind(&org_name).bind(&id).bind(&by).bind(now_ms).bind(&account).bind(version)
-                            .execute(c).await.map(|done| done.rows_affected()))?;
+                        let stands = match &attempt {
+                            Some(attempt) => consent::settle(connection, attempt, now_ms, None).await?,
+                            None => true,
+                        };
+                        let granted = scopes.as_ref().map(serde_json::to_string).transpose()?;
+                        let changed = stands
+                            && on_connection!(connection, c => sqlx::query(CONNECT)
+                                .bind(&org_name).bind(&id).bind(&by).bind(now_ms).bind(&account).bind(version)
+                                .bind(&granted).bind(ends).bind(&account_digest)
+                                .execute(c).await.map(|done| done.rows_affected()))?
+                                == 1;
                         let found = one(connection, &org_name, &id).await?.ok_or_else(links::gone)?;
-                        if changed == 0 {
+                        if !changed {
                             return Ok(Changed::nothing((found, false)));
                         }
                         if let Some(sealed) = &sealed {
                             SecretsStore::put(connection, sealed).await?;
                         }
                         links::end(connection, &org_name, &id, "used").await?;
-                        let facts = json!({ "how": how, "account": account, "scopes": null, "version": version });
+                        let facts = json!({
+                            "how": how, "account": account, "version": version,
+                            "scopes": scopes.map(|scopes| scopes.granted),
+                        });
                         let event = event(&id, "connection_connected", actor, facts).about(found.name.as_str());
                         Ok(Changed::by((found, true), event))
                     })
@@ -174,6 +206,7 @@ impl Connections {
                             .bind(&org_name).bind(&id).bind(&by).bind(now_ms).bind(EMPTY_ENTRY)
                             .execute(c).await.map(|_| ()))?;
                         SecretsStore::delete(connection, &org_name, &id).await?;
+                        consent::void(connection, &org_name, &id, now_ms).await?;
                         let (kind, state, facts) = match how {
                             Removal::Cancelled => ("connection_cancelled", "cancelled", json!({})),
                             Removal::Removed => ("connection_removed", "removed", json!({})),

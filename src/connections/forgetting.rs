@@ -1,13 +1,17 @@
 //! The end of an org: what it connected goes with it, credentials first.
 
-use super::{Connections, discovery};
+use super::{Connections, consent, discovery};
 use crate::error::Result;
 use crate::on_connection;
 use crate::secrets::SecretsStore;
 use crate::store::Work;
 
-const ROWS: [&str; 3] =
-    [discovery::FORGET_ORG, "DELETE FROM connection_links WHERE org = $1", "DELETE FROM connections WHERE org = $1"];
+const ROWS: [&str; 4] = [
+    consent::FORGET_ORG,
+    discovery::FORGET_ORG,
+    "DELETE FROM connection_links WHERE org = $1",
+    "DELETE FROM connections WHERE org = $1",
+];
 const WHY: &str = "the org is gone, which its audit tells";
 
 impl Connections {
@@ -23,7 +27,7 @@ impl Connections {
         self.ledger.store().housekeeping(org, WHY, work).await
     }
 
-    /// Forgets an org's connections, their links and the clients issuers registered for them.
+    /// Forgets an org's connections, their links, the trips begun at them and the clients issuers registered for them.
     pub async fn forget_org(&self, org: &str) -> Result<()> {
         let of = org.to_owned();
         let work: Work<()> = Box::new(move |connection| {

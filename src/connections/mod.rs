@@ -1,14 +1,15 @@
 //! Connections: the services and tool servers people give their org through their agent.
 //!
 //! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
-//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; [`discovery`], where people
-//! sign in to a server that says so itself; and [`oauth`], what is
+//! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; [`consent`], a person's
+//! trip to a provider and back; [`discovery`], where people sign in to a server that says so itself; and [`oauth`], what is
 //! asked of a provider's token endpoint. The secrets store
 //! ([`crate::secrets`]) keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request
 //! it belongs to.
 
 pub mod catalogue;
 mod changes;
+pub mod consent;
 pub mod credential_look;
 pub mod discovery;
 mod forgetting;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-pub use changes::{Added, LINK_MS, Removal, is_id, unknown};
+pub use changes::{Added, Kept, LINK_MS, Removal, is_id, unknown};
 pub use input::Draft;
 pub use record::{Because, Connect, Credential, Entry, Record, Status, View};
 pub use rows::Filter;

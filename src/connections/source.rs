@@ -111,14 +111,18 @@ impl Connections {
         let address = |text: &str| Url::parse(text).map_err(|_| no_longer());
         let server = server_of(record)?;
         let token_url = address(&found.token_url)?;
+        // Both are sent to as the token endpoint is, so one that others wrote must not pass for one that the person did.
+        let provenance = self.learned(&server).provenance(&token_url);
+        let revocation_url = found.revocation_url.as_deref().map(address).transpose()?;
+        let revocation_url = revocation_url.filter(|url| self.learned(&server).provenance(url) == provenance);
         let client = self.client_of(&record.org, (provider, way), found).await?.ok_or_else(no_longer)?;
         let written = Written {
             issuer: Some(found.issuer.clone()),
             says_issuer: found.says_issuer,
             authorize_url: Some(address(&found.authorize_url)?),
-            provenance: self.learned(&server).provenance(&token_url),
+            provenance,
             token_url,
-            revocation_url: found.revocation_url.as_deref().map(address).transpose()?,
+            revocation_url,
             client,
             resource: found.resource.clone(),
             scopes: found.scopes.clone(),

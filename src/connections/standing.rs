@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::catalogue::ValueIn;
+use super::catalogue::{Kind, ValueIn};
 use super::record::{Because, Credential, Record, Status};
 use super::{Connections, Placed};
 use crate::config::CredentialKind;
@@ -20,7 +20,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    const fn new(because: Because, cause: &'static str) -> Self {
+    pub(super) const fn new(because: Because, cause: &'static str) -> Self {
         Self { because, cause }
     }
 }
@@ -56,9 +56,11 @@ impl Connections {
                 Zeroizing::new(value.expose().to_owned())
             }
             CredentialKind::Secret => self.given(record).await?,
-            CredentialKind::Authorization | CredentialKind::ClientCredentials => {
-                return Err(Fault::new(Because::Broken, "not_tokens"));
+            CredentialKind::Authorization => {
+                let tokens = self.tokens_of(record).await?;
+                return Ok(Some(self.bearer(record, Kind::Authorization, &tokens.access_token)));
             }
+            CredentialKind::ClientCredentials => return Err(Fault::new(Because::Broken, "not_tokens")),
         };
         self.placed(credential, bare).map(Some).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
@@ -122,14 +124,23 @@ impl Connections {
         self.placed(credential, Zeroizing::new(value.to_owned()))
     }
 
-    /// Writes a value the way the server wants it; from here on the log knows it as a secret.
     fn placed(&self, credential: &Credential, bare: Zeroizing<String>) -> Option<Placed> {
+        Some(self.written(credential.place?, credential.name.clone()?, credential.scheme.as_deref(), bare))
+    }
+
+    /// Writes a value the way the server wants it; from here on the log knows it as a secret.
+    pub(super) fn written(
+        &self,
+        place: ValueIn,
+        name: String,
+        scheme: Option<&str>,
+        bare: Zeroizing<String>,
+    ) -> Placed {
         self.log_secrets.register(&bare);
-        let place = credential.place?;
-        let written = match (&credential.scheme, place) {
+        let written = match (scheme, place) {
             (Some(scheme), ValueIn::Header) => Zeroizing::new(format!("{scheme} {}", bare.as_str())),
             _ => bare.clone(),
         };
-        Some(Placed { place, name: credential.name.clone()?, written, bare })
+        Placed { place, name, written, bare }
     }
 }

@@ -76,8 +76,8 @@ impl Connections {
         }
     }
 
-    /// Marks links whose ten minutes are over, takes away what nobody approved for seven days, and forgets links a day
-    /// after their end. What fails is told in the log and keeps nothing else waiting.
+    /// Marks links whose ten minutes are over, takes away what nobody approved for seven days, and forgets trips and
+    /// links a day after their end. What fails is told in the log and keeps nothing else waiting.
     pub async fn sweep_links(&self, now_ms: i64) -> Result<()> {
         let mut after = <(String, String)>::default();
         while let Some(due) = self.links(DUE, now_ms, &mut after).await? {
@@ -96,6 +96,7 @@ impl Connections {
                 }
             }
         }
+        self.forget_attempts(now_ms - REMEMBERED_MS).await?;
         self.forget_links(now_ms - REMEMBERED_MS).await
     }
 

@@ -11,6 +11,7 @@ use super::csrf;
 use super::problems::nothing;
 use super::{Sender, through};
 use crate::app::App;
+use crate::connections::consent::Way;
 use crate::error::{Challenge, Problem, Reason};
 use crate::identity::sign_in::sessions;
 use crate::identity::{By, Caller, Permissions, Resource};
@@ -233,6 +234,29 @@ pub(super) async fn at_link(app: &App, parts: &Parts, link: &str, sender: &Sende
 
 /// The person whose browser opens a link. A bearer credential is refused, so that no agent approves what it added.
 pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: &Sender) -> Result<AtLink, Problem> {
+    let org = async { Ok(app.connections.org_of_link(link).await?.unwrap_or_default()) };
+    person_at(app, headers, (link, org), sender).await
+}
+
+/// The person whose browser comes back from a provider, with where their trip began, if it is known: the org is the trip's,
+/// as a link's is. Their page cannot know the link, so a command carries the token of the session itself or of the link
+/// (`connections.md` 9.3 names none for `finish`).
+pub(super) async fn coming_back(
+    app: &App,
+    headers: &HeaderMap,
+    began: Option<&Way>,
+    sender: &Sender,
+) -> Result<AtLink, Problem> {
+    let org = async { Ok(began.map(|began| began.org.clone()).unwrap_or_default()) };
+    person_at(app, headers, ("", org), sender).await
+}
+
+async fn person_at(
+    app: &App,
+    headers: &HeaderMap,
+    (link, org): (&str, impl Future<Output = Result<String, Problem>>),
+    sender: &Sender,
+) -> Result<AtLink, Problem> {
     if headers.contains_key(AUTHORIZATION) {
         let problem = Problem::forbidden("Only a person approves a connection, on the page the link opens.");
         return Err(problem.challenge(None));
@@ -243,7 +267,7 @@ pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: 
     }
     let session = studio_session(app, headers, sender).await?.ok_or_else(not_signed_in)?;
     sender.set_known();
-    let org = app.connections.org_of_link(link).await?.unwrap_or_default();
+    let org = org.await?;
     let mut caller = person_in(app, &session, Some(&org)).await?;
     if caller.org != org {
         // They do not belong to the org of the link (any more): what a link says of itself is decided with its rows.

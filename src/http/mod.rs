@@ -23,6 +23,7 @@ mod page_routes;
 mod pages;
 pub mod problems;
 mod resource_routes;
+mod returning;
 mod sender;
 mod serve;
 mod settings_routes;

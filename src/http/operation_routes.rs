@@ -7,15 +7,16 @@ use axum::Router;
 use axum::extract::{RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter};
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
 use super::authentication::{api_caller, at_link};
 use super::body::{check_media_type, read_body};
+use super::cookies::Trip;
 use super::entrance::RequestId;
-use super::{Sender, method_not_allowed, problems, through};
+use super::{Sender, method_not_allowed, problems, returning, through};
 use crate::app::App;
 use crate::error::{Problem, Reason, Result};
 use crate::guides;
@@ -69,16 +70,23 @@ async fn serve(app: &Arc<App>, index: usize, parameters: &RawPathParams, request
     };
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).map(str::to_owned);
     let sender = Sender::of(request.extensions());
-    let answered = match entry.declaration.scope {
-        Scope::Link => of_link(app, entry, parameters, request, &sender).await,
-        _ => answer(app, entry, parameters, request, &sender).await,
+    let (answered, cookie) = match entry.declaration.scope {
+        Scope::Link if named(parameters, "link").is_none() => {
+            returning::answer(app, entry, parameters, request, &sender).await
+        }
+        Scope::Link => (of_link(app, entry, parameters, request, &sender).await, None),
+        _ => (answer(app, entry, parameters, request, &sender).await, None),
     };
-    match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
+    let kept = answered.as_ref().ok().and_then(|answer| answer.browser_keeps.as_ref());
+    let kept = kept.and_then(|kept| Trip::of(app, &kept.of).set(app, &kept.value, kept.for_s));
+    let mut response = match answered.map_err(|problem| problem.scopes(&admission::scopes(entry))) {
         Ok(Answer { markdown: Some(text), .. }) if guides::prefers_markdown(accept.as_deref()) => markdown(text),
         Ok(Answer { lines: Some(lines), .. }) => streamed(lines),
         Ok(answer) => success(entry, answer),
         Err(problem) => problems::response(&noted(problem, &id)),
-    }
+    };
+    response.headers_mut().extend(kept.or(cookie).map(|line| (SET_COOKIE, line)));
+    response
 }
 
 /// The operation of a link; unknown ones are counted, so that nobody guesses on.
@@ -132,7 +140,7 @@ async fn caller(
     Ok((through(&caller, via, &parts.headers, &parts.extensions), csrf))
 }
 
-async fn admitted(
+pub(super) async fn admitted(
     app: &Arc<App>,
     entry: &Entry,
     parameters: &RawPathParams,

@@ -8,21 +8,22 @@ use axum::response::Response;
 use axum::routing::get;
 use axum::{Extension, Router};
 use http::HeaderMap;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, SET_COOKIE};
 use serde_json::{Map, Value, json};
 
 use super::authentication::{AtLink, opening};
+use super::cookies::Trip;
 use super::entrance::RequestId;
 use super::problems::nothing;
-use super::{Sender, Session, body, org_routes, problems, same_origin, sign_in_routes, studio_session};
+use super::{Sender, Session, body, org_routes, problems, returning, same_origin, sign_in_routes, studio_session};
 use crate::app::App;
 use crate::config::{CredentialKind, Permission};
 use crate::error::{Problem, Reason, Result};
 use crate::identity::Caller;
 use crate::ledger::Via;
-use crate::operations::links::{approve, cancel, give_credential, read_link};
-use crate::operations::{Context, Entry, Operation, admission, noted};
-use crate::studio::approval::{Asked, Asking, Connected, Field, LinkView, Way};
+use crate::operations::links::{approve, cancel, give_credential, read_link, start};
+use crate::operations::{Answer, Context, Entry, Operation, admission, noted};
+use crate::studio::approval::{Asked, Asking, Away, Connected, Field, LinkView, Way, Wish};
 use crate::studio::docs::{DocsView, Proof};
 use crate::studio::home::{Access, ConnectionLine, HomeView};
 use crate::studio::{self, Frame, FrameOrg, Host, HttpsLink, Text};
@@ -34,6 +35,10 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/docs", get(docs).fallback(|| super::only("GET, HEAD")))
         .route("/favicon.ico", get(favicon).fallback(|| super::only("GET, HEAD")))
         .route("/static/{name}", get(asset).fallback(|| super::only("GET, HEAD")))
+        .route(
+            "/connect/return",
+            get(returning::page).post(returning::form).fallback(|| super::only("GET, HEAD, POST")),
+        )
         .route("/connect/{link}", get(link_page).fallback(|| super::only("GET, HEAD")))
         .route("/connect/{link}/{command}", get(back_to_link).post(form).fallback(|| super::only("GET, HEAD, POST")))
 }
@@ -218,7 +223,14 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
         run(context, &link, &command, fields).await
     };
     let problem = match done.await {
-        Ok(()) => return studio::see_other(&format!("/connect/{link}")),
+        Ok(Answer { browser_keeps: Some(kept), output, .. }) => {
+            let started: Value = serde_json::from_str(output.get()).unwrap_or_default();
+            let mut response = studio::approval::leaving(started["authorize_url"].as_str().unwrap_or_default());
+            let cookie = Trip::of(&app, &kept.of).set(&app, &kept.value, kept.for_s);
+            response.headers_mut().extend(cookie.map(|line| (SET_COOKIE, line)));
+            return response;
+        }
+        Ok(_) => return studio::see_other(&format!("/connect/{link}")),
         Err(problem) => noted(problem, &id),
     };
     if problem.reason() == Reason::NotFound {
@@ -226,6 +238,7 @@ async fn form(State(app): State<Arc<App>>, parameters: RawPathParams, request: R
     }
     match view(&app, &at, &link).await {
         Ok(LinkView::Ready(asking) | LinkView::ProviderError(asking)) => studio::connect_refused(&asking, &problem),
+        Ok(LinkView::Started(away)) => studio::connect_refused(&away.asking, &problem),
         Ok(_) if problem.reason() == Reason::NotFound => studio::see_other(&format!("/connect/{link}")),
         _ => studio::error_page(&problem),
     }
@@ -250,7 +263,7 @@ fn fields(bytes: &Bytes) -> Map<String, Value> {
     fields
 }
 
-async fn run(context: Context, link: &str, command: &str, mut fields: Map<String, Value>) -> Result<()> {
+async fn run(context: Context, link: &str, command: &str, mut fields: Map<String, Value>) -> Result<Answer> {
     fields.remove("csrf");
     if fields.insert("link".into(), link.into()).is_some() {
         return Err(Problem::invalid("/link", "is not a field of this form"));
@@ -258,13 +271,14 @@ async fn run(context: Context, link: &str, command: &str, mut fields: Map<String
     let id = match command {
         "approve" => approve::Approve::DECLARATION.id,
         "credential" => give_credential::GiveCredential::DECLARATION.id,
+        "start" => start::Start::DECLARATION.id,
         "cancel" => cancel::Cancel::DECLARATION.id,
         _ => return Err(nothing()),
     };
     let app = context.app.clone();
     let entry: Option<&Entry> = app.operations.iter().find(|entry| entry.declaration.id == id);
     let entry = entry.ok_or_else(|| Problem::internal("a page's operation is not in the list"))?;
-    entry.run(context, Value::Object(fields)).await.map(|_| ())
+    entry.run(context, Value::Object(fields)).await
 }
 
 /// What `read_link` answers, as the page shows it.
@@ -288,6 +302,11 @@ async fn view(app: &Arc<App>, at: &AtLink, link: &str) -> Result<LinkView> {
         "removed" => LinkView::Removed { title },
         "not_allowed" => LinkView::NotAllowed { link: link.to_owned(), csrf: output.csrf.unwrap_or_default(), title },
         "provider_error" => LinkView::ProviderError(Box::new(asking(app, link, output))),
+        "started" => {
+            let started_at = output.attempt.as_ref().and_then(|attempt| attempt.started_at.clone());
+            let started_at_ms = started_at.as_deref().and_then(crate::clock::parse_iso).unwrap_or_default();
+            LinkView::Started(Box::new(Away { started_at_ms, asking: asking(app, link, output) }))
+        }
         _ => LinkView::Ready(Box::new(asking(app, link, output))),
     })
 }
@@ -329,7 +348,7 @@ fn asking(app: &App, link: &str, output: read_link::Output) -> Asking {
         way: way(output.way.as_ref()),
         expires_at_ms: expires_at.unwrap_or_default(),
         now_ms: app.clock.now_ms(),
-        last_error: output.attempt.map(|attempt| Text::new(attempt.last_error.words)),
+        last_error: output.attempt.and_then(|attempt| attempt.last_error).map(|error| Text::new(error.words)),
         csrf: output.csrf.unwrap_or_default(),
     }
 }
@@ -345,6 +364,14 @@ fn way(way: Option<&read_link::ShownWay>) -> Way {
                     "value" => Field::only(field.title.as_str()),
                     name => Field::one_of(name, field.title.as_str(), field.secret),
                 })
+                .collect(),
+            help: way.help.as_deref().and_then(HttpsLink::new),
+        },
+        Some(CredentialKind::Authorization) => Way::SignIn {
+            wishes: way
+                .scopes
+                .iter()
+                .map(|scope| Wish { words: Text::new(&scope.words), scope: Text::new(&scope.scope) })
                 .collect(),
             help: way.help.as_deref().and_then(HttpsLink::new),
         },

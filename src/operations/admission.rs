@@ -17,7 +17,7 @@ pub const RECENT_MS: i64 = 10 * 60 * 1_000;
 
 /// A context before its playbook is known.
 pub fn context(app: Arc<App>, caller: Arc<Caller>, over_mcp: bool) -> Context {
-    Context { app, caller, playbook: String::new(), over_mcp, csrf: None }
+    Context { app, caller, playbook: String::new(), over_mcp, csrf: None, held: None }
 }
 
 /// The caller's org must be the route's; whether the other exists is not told.

@@ -28,8 +28,8 @@ use std::collections::HashSet;
 
 pub use incident::noted;
 pub use operation::{
-    Answer, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer, Operation, Scope,
-    Tool,
+    Answer, BrowserSecret, Context, Declaration, Destructive, Effect, Endpoint, Entry, Lines, Method, Needs, Offer,
+    Operation, Scope, Tool,
 };
 pub use performing::perform;
 
@@ -71,6 +71,8 @@ impl Operations {
             Entry::of::<links::read_link::ReadLink>(),
             Entry::of::<links::approve::Approve>(),
             Entry::of::<links::give_credential::GiveCredential>(),
+            Entry::of::<links::start::Start>(),
+            Entry::of::<links::finish::Finish>(),
             Entry::of::<links::cancel::Cancel>(),
             Entry::of::<members::list_members::ListMembers>(),
             Entry::of::<members::change_role::ChangeRole>(),

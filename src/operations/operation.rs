@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use zeroize::Zeroizing;
 
 use super::schema::InputSchema;
 use crate::app::App;
@@ -214,6 +215,8 @@ pub struct Context {
     pub over_mcp: bool,
     /// The token that commands of the caller's page carry; none where the request comes from no page.
     pub csrf: Option<String>,
+    /// What the caller's browser holds of the trip it comes back from, where it does.
+    pub held: Option<Zeroizing<String>>,
 }
 
 impl Context {
@@ -258,6 +261,11 @@ pub trait Operation: Send + Sync + 'static {
         None
     }
 
+    /// What the browser of the answer keeps, for operations of Studio's pages alone.
+    fn browser_keeps(_output: &mut Self::Output) -> Option<BrowserSecret> {
+        None
+    }
+
     /// The answer as lines, for an operation whose answer has no bound; its output then describes one line.
     fn lines(_output: &mut Self::Output) -> Option<Lines> {
         None
@@ -284,6 +292,19 @@ pub struct Answer {
     pub markdown: Option<&'static str>,
     /// What the answer is in truth, where it comes a line at a time.
     pub lines: Option<Lines>,
+    /// What the browser keeps, beside the output.
+    pub browser_keeps: Option<BrowserSecret>,
+}
+
+/// A secret that the person's browser holds until they are back from a trip. Never printed.
+#[derive(Default)]
+pub struct BrowserSecret {
+    /// The digest of the state the person comes back with; its cookie is named by it.
+    pub of: String,
+    /// The secret.
+    pub value: Zeroizing<String>,
+    /// How long it is held, in seconds.
+    pub for_s: i64,
 }
 
 /// An answer of any length: JSON Lines, as they are read.
@@ -360,6 +381,7 @@ async fn run<O: Operation>(context: Context, input: Value) -> Result<Answer> {
     let mut output = O::run(context.clone(), input).await?;
     Ok(Answer {
         lines: O::lines(&mut output),
+        browser_keeps: O::browser_keeps(&mut output),
         summary: O::summary(&context, &output),
         markdown: O::markdown(&output),
         output: serde_json::value::to_raw_value(&output)?,

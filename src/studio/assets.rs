@@ -28,6 +28,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     vec![
         embed("studio.css", css, include_bytes!("../../templates/static/studio.css")),
         embed("approval.js", script, include_bytes!("../../templates/static/approval.js")),
+        embed("returned.js", script, include_bytes!("../../templates/static/returned.js")),
         embed("copy.js", script, include_bytes!("../../templates/static/copy.js")),
         embed("signin.js", script, include_bytes!("../../templates/static/signin.js")),
         embed("mark.svg", "image/svg+xml", include_bytes!("../../templates/static/mark.svg")),

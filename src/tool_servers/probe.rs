@@ -45,6 +45,15 @@ impl From<Failure> for Probe {
     }
 }
 
+/// An account at a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// What it is called, for people.
+    pub label: String,
+    /// Its stable id, where the provider says it.
+    pub id: Option<String>,
+}
+
 /// What a request of a provider's file asks for.
 struct Asking<'a> {
     method: Method,
@@ -83,7 +92,7 @@ impl ToolServers {
     }
 
     /// The account a provider's file says to ask for; `None` where it does not say, or the asking fails.
-    pub async fn identity(&self, record: &Record, placed: Option<&Placed>) -> Option<String> {
+    pub async fn identity(&self, record: &Record, placed: Option<&Placed>) -> Option<Account> {
         let resolved = http_api::resolved(&self.needs.connections, record).ok()??;
         let identity = resolved.identity.as_ref()?;
         let asking = Asking {
@@ -97,9 +106,10 @@ impl ToolServers {
             return None;
         }
         let (label, id) = identity.read(&answer);
-        let label = label.or(id)?;
+        let label = label.or_else(|| id.clone())?;
         let scrubber = Scrubber::new(placed.map(|placed| placed.bare.as_bytes().to_vec()));
-        Some(scrubber.text(&label).chars().filter(|character| !character.is_control()).collect())
+        let label = scrubber.text(&label).chars().filter(|character| !character.is_control()).collect();
+        Some(Account { label, id })
     }
 
     async fn verify(&self, resolved: &Resolved, placed: Option<&Placed>) -> Result<(), Probe> {

@@ -2,6 +2,7 @@
 // alone draws every state, so this only asks for the page that follows and puts it in place.
 
 const TICK_MS = 1000;
+const FOLLOW_MS = 2000;
 const MINUTE_MS = 60000;
 const UNREACHED = "The server did not answer. Load this page again to see how things stand.";
 
@@ -80,6 +81,10 @@ async function send(form, button) {
   setBusy(button, true);
   try {
     const answer = await fetch(`/v1/links/${link()}/${step}`, { method: "POST", headers, body });
+    if (answer.ok && step === "start") {
+      location.assign((await answer.json()).authorize_url);
+      return;
+    }
     if (answer.ok || answer.status === 404) await refresh(address);
     else {
       const problem = await answer.json();
@@ -118,6 +123,19 @@ async function tick() {
   asking = false;
 }
 
+// While the person is at the provider in another tab, the page follows what becomes of it.
+async function follow() {
+  if (main().dataset.state !== "started" || main().querySelector("button:disabled") || asking) return;
+  asking = true;
+  try {
+    const answer = await fetch(`/v1/links/${link()}`);
+    if (!answer.ok || (await answer.json()).state !== "started") await refresh(`/connect/${link()}`);
+  } catch {
+    // The next look may work.
+  }
+  asking = false;
+}
+
 // What only works with script is shown only now.
 function prepare() {
   const until = main().querySelector("[data-until]");
@@ -138,3 +156,4 @@ document.addEventListener("submit", (event) => {
 });
 prepare();
 setInterval(tick, TICK_MS);
+setInterval(follow, FOLLOW_MS);

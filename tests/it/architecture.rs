@@ -101,13 +101,14 @@ const LIBRARIES: [(&str, &[&str]); 12] = [
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 31] = [
+const TABLES: [(&str, &str); 32] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
     ("connection_clients", "connections"),
+    ("connection_attempts", "connections"),
     ("secrets", "secrets"),
     ("sealed_records", "secrets"),
     ("tool_calls", "tool_servers"),

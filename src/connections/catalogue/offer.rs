@@ -42,6 +42,8 @@ pub struct Rules {
     pub providers: Shown,
     /// Whether any variable may be named by a reference (`CONNECTIONS_VARIABLES`).
     pub variables: bool,
+    /// Whether a provider can send people back here: `PUBLIC_URL` is set, or they are at this machine.
+    pub returns: bool,
 }
 
 /// The environment variable that holds a provider's value: `PROVIDER_<NAME>_<VALUE>`.
@@ -80,9 +82,10 @@ impl Provider {
     }
 
     fn offered(&self, way: &Way, is_set: &dyn Fn(&str) -> bool, rules: &Rules) -> bool {
-        // Without a client for OAuth nobody could finish these two.
+        // Without a client for these nobody could finish them.
         let usable = match way.kind {
-            Kind::Authorization | Kind::ClientCredentials => false,
+            Kind::Authorization => rules.returns,
+            Kind::ClientCredentials => false,
             Kind::Secret => true,
             Kind::Reference => rules.variables,
         };

@@ -27,7 +27,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::catalogue::{ClientAuth, Provider, Registration, Way};
-use super::oauth::{Authentication, Client};
+use super::oauth::{Authentication, Client, Refusal};
 use super::{Connections, Found, Record};
 use crate::config::Access;
 use crate::error::{Problem, Result};
@@ -108,9 +108,15 @@ impl Connections {
         Ok((new.id, new.method))
     }
 
-    /// Forgets the registered client of what was found, since the issuer says that it does not know it.
-    pub async fn forget_client(&self, org: &str, found: &Found) -> Result<()> {
-        self.drop_client(&self.at(org, found), &found.client_id).await
+    /// Forgets the registered client of what was found where its issuer says that it does not know it (RFC 6749, section
+    /// 5.2), so that the next start registers another.
+    pub(super) async fn heed(&self, org: &str, found: Option<&Found>, refusal: &Refusal) {
+        let unknown = matches!(refusal.code.as_deref(), Some("invalid_client" | "unauthorized_client"));
+        if let Some(found) = found.filter(|_| unknown)
+            && let Err(problem) = self.drop_client(&self.at(org, found), &found.client_id).await
+        {
+            tracing::warn!(%problem, "a client that its issuer does not know could not be forgotten");
+        }
     }
 
     /// The client of what was found, with its secret.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::catalogue::{Kind, Rules, Shown, ValueIn};
 use super::credential_look::{LookPlace, holds_reference, looks_like_credential};
 use super::{Connections, Credential, Entry};
-use crate::config::{CredentialKind, MODEL_PROVIDERS, ServerType};
+use crate::config::{Access, CredentialKind, MODEL_PROVIDERS, ServerType};
 use crate::egress;
 use crate::error::{Issue, Problem, Result};
 
@@ -163,6 +163,7 @@ impl Connections {
             kinds: rules.kinds.iter().map(|kind| way_kind(*kind)).collect(),
             providers: Shown::parse(&rules.providers.join(",")),
             variables: !rules.variables.is_empty(),
+            returns: self.settings.public_url.is_some() || self.settings.access() == Access::Local,
         }
     }
 

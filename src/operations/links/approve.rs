@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{connected, opened, tried, usable, wrong_way};
 use crate::config::CredentialKind;
-use crate::connections::{Because, Placed, Status, View};
+use crate::connections::{Because, Kept, Placed, Status, View};
 use crate::error::{Problem, Reason, Result};
 use crate::operations::words::quoted;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
@@ -43,15 +43,21 @@ impl Operation for Approve {
         if found.record.status != Status::Connected {
             usable(&context, &found)?;
         }
-        if found.record.credential.as_ref().is_some_and(|credential| credential.kind == CredentialKind::Secret) {
-            return Err(wrong_way("This connection takes a credential: give it on the page instead of approving."));
+        match found.record.credential.as_ref().map(|credential| credential.kind) {
+            None | Some(CredentialKind::Reference) => {}
+            Some(CredentialKind::Authorization) => {
+                return Err(wrong_way("This connection is approved at the service itself: start there instead."));
+            }
+            Some(CredentialKind::Secret | CredentialKind::ClientCredentials) => {
+                return Err(wrong_way("This connection takes a credential: give it on the page instead of approving."));
+            }
         }
         if found.record.status == Status::Connected {
             return Ok(crate::operations::connections::view(&context, &found.record).await);
         }
         let placed = reference(&context, &found.record)?;
         let account = tried(&context, &input.link, &found.record, placed.as_ref()).await?;
-        connected(&context, &found.record, None, account).await
+        connected(&context, &found.record, Kept::Nothing, account).await
     }
 
     fn summary(_: &Context, view: &View) -> String {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::{connected, opened, same_value, tried, usable, wrong_way};
 use crate::config::CredentialKind;
 use crate::connections::catalogue::{Kind, ValueIn, Way};
-use crate::connections::{Record, Status, View};
+use crate::connections::{Kept, Record, Status, View};
 use crate::error::{Issue, Problem, Reason, Result};
 use crate::operations::schema::escape;
 use crate::operations::words::quoted;
@@ -70,7 +70,7 @@ impl Operation for GiveCredential {
         }
         let placed = context.app.connections.trial(credential, &value);
         let account = tried(&context, &input.link, record, placed.as_ref()).await?;
-        connected(&context, record, Some(&value), account).await
+        connected(&context, record, Kept::Value(&value), account).await
     }
 
     fn summary(_: &Context, view: &View) -> String {

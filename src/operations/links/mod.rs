@@ -4,12 +4,15 @@
 
 pub mod approve;
 pub mod cancel;
+pub mod finish;
 pub mod give_credential;
 pub mod read_link;
+mod scope_words;
+pub mod start;
 
 use super::Context;
 use crate::connections::links::{Failed, Opened, gone};
-use crate::connections::{Placed, Record, Status, View};
+use crate::connections::{Kept, Placed, Record, Status, View};
 use crate::error::{Problem, Reason, Result};
 use crate::identity::{Permission, Who};
 use crate::tool_servers::probe::Probe;
@@ -68,7 +71,7 @@ async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&P
     let (failed, problem) = match tool_servers.probe(record, placed.cloned()).await {
         Ok(_) => {
             context.app.connections.give_attempt_back(context.org(), link).await?;
-            return Ok(tool_servers.identity(record, placed).await);
+            return Ok(tool_servers.identity(record, placed).await.map(|account| account.label));
         }
         Err(Probe::Refused) => {
             let pointer = if placed.is_some() { "/value" } else { "" };
@@ -88,13 +91,13 @@ async fn tried(context: &Context, link: &str, record: &Record, placed: Option<&P
 }
 
 /// Pending becomes connected; who comes second finds it so.
-async fn connected(context: &Context, record: &Record, value: Option<&str>, account: Option<String>) -> Result<View> {
+async fn connected(context: &Context, record: &Record, kept: Kept<'_>, account: Option<String>) -> Result<View> {
     let (actor, now) = (context.caller.actor(), context.now_ms());
-    let (record, won) = context.app.connections.connect(context.org(), record, actor, now, value, account).await?;
+    let (record, won) = context.app.connections.connect(context.org(), record, actor, now, kept, account).await?;
     if record.status == Status::Removed {
         return Err(gone());
     }
-    if let (false, Some(value)) = (won, value) {
+    if let (false, Kept::Value(value)) = (won, kept) {
         same_value(context, &record, value).await?;
     }
     Ok(super::connections::view(context, &record).await)

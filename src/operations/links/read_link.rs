@@ -7,7 +7,7 @@ use crate::clock;
 use crate::config::{CredentialKind, ServerType};
 use crate::connections::catalogue::{Kind, Provider};
 use crate::connections::links::{Opened, gone};
-use crate::connections::{Record, Status};
+use crate::connections::{Record, Status, consent};
 use crate::error::Result;
 use crate::operations::{Context, Declaration, Effect, Method, Needs, Operation, Scope, Tool};
 
@@ -25,7 +25,7 @@ pub struct Input {
 /// What the page shows. Everything but `state`, `adder` and `signed_in_as` is absent for somebody else.
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    /// `ready`, `provider_error`, `connected`, `expired`, `cancelled`, `removed`, `other_person` or `not_allowed`.
+    /// `ready`, `started`, `provider_error`, `connected`, `expired`, `cancelled`, `removed`, `other_person` or `not_allowed`.
     pub state: &'static str,
     /// The token that commands carry in `x-playmaker-csrf`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub struct Output {
     /// When the link ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// The last attempt that failed, or null.
+    /// The attempt under way or the last that failed, or null.
     pub attempt: Option<Attempt>,
     /// `connect`.
     pub purpose: &'static str,
@@ -100,7 +100,16 @@ pub struct ShownWay {
     /// What the person gives.
     pub fields: Vec<ShownField>,
     /// What a consent asks for; empty outside OAuth.
-    pub scopes: Vec<String>,
+    pub scopes: Vec<ShownScope>,
+}
+
+/// Something a consent asks for.
+#[derive(Serialize, JsonSchema)]
+pub struct ShownScope {
+    /// The scope, as the provider names it.
+    pub scope: String,
+    /// What it lets the connection do, in plain words.
+    pub words: String,
 }
 
 /// A value the person gives.
@@ -114,11 +123,14 @@ pub struct ShownField {
     pub secret: bool,
 }
 
-/// An attempt that failed.
+/// An attempt under way, or one that failed.
 #[derive(Serialize, JsonSchema)]
 pub struct Attempt {
-    /// The code and the words of what went wrong.
-    pub last_error: LastError,
+    /// The code and the words of what went wrong; null while the person is away.
+    pub last_error: Option<LastError>,
+    /// When the person left for the provider's page, while they are away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
 }
 
 /// What went wrong.
@@ -157,7 +169,9 @@ impl Operation for ReadLink {
             return Ok(Output::of("other_person", &context, &found.record));
         }
         super::still_may(&context)?;
-        let mut output = Output::of(state(&context, &found), &context, &found.record);
+        let last = last_attempt(&context, &input.link, &found.record).await?;
+        let trip = last.as_ref().map(|attempt| Trip::of(attempt, context.now_ms()));
+        let mut output = Output::of(state(&context, &found, trip), &context, &found.record);
         let provider = found.record.provider.as_deref().and_then(|name| connections.catalogue().get(name));
         output.csrf.clone_from(&context.csrf);
         output.connection = Some(shown(&context, &found.record).await?);
@@ -165,7 +179,17 @@ impl Operation for ReadLink {
         output.org = Some(context.org().to_owned());
         output.added_at = Some(clock::iso(found.record.added_at));
         output.expires_at = Some(clock::iso(found.link.expires_at));
-        output.attempt = found.link.last_error.as_deref().map(|code| attempt(code, &found.record.title));
+        output.attempt = match (output.state, trip, found.link.last_error.as_deref()) {
+            ("started", ..) => {
+                Some(Attempt { last_error: None, started_at: last.map(|attempt| clock::iso(attempt.started_at_ms())) })
+            }
+            (_, Some(Trip::Lapsed), _) => Some(failed("state_unknown", &found.record.title, &[])),
+            (_, _, Some(code)) => {
+                let missing = last.map(|attempt| attempt.missing()).unwrap_or_default();
+                Some(failed(code, &found.record.title, &missing))
+            }
+            _ => None,
+        };
         Ok(output)
     }
 
@@ -193,14 +217,44 @@ impl Output {
     }
 }
 
-fn state(context: &Context, found: &Opened) -> &'static str {
+/// How the last trip from a link stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trip {
+    /// The person may still come back.
+    UnderWay,
+    /// They never did.
+    Lapsed,
+    /// It is over, one way or another.
+    Ended,
+}
+
+impl Trip {
+    fn of(attempt: &consent::Attempt, now_ms: i64) -> Self {
+        match (attempt.is_under_way(now_ms), attempt.has_ended()) {
+            (true, _) => Self::UnderWay,
+            (false, false) => Self::Lapsed,
+            (false, true) => Self::Ended,
+        }
+    }
+}
+
+/// The last trip from the link of a connection whose person signs in at a provider.
+async fn last_attempt(context: &Context, link: &str, record: &Record) -> Result<Option<consent::Attempt>> {
+    let signs_in = record.credential.as_ref().is_some_and(|one| one.kind == CredentialKind::Authorization);
+    if signs_in { context.app.connections.last_attempt(context.org(), link).await } else { Ok(None) }
+}
+
+fn state(context: &Context, found: &Opened, trip: Option<Trip>) -> &'static str {
+    let allowed = context.app.connections.still_allowed(&found.record).is_ok();
     match found.record.status {
         Status::Connected => "connected",
         Status::Removed if found.link.state == "cancelled" => "cancelled",
         Status::Removed => "removed",
+        // Who left in time has ten minutes of their own, whatever is left of the link's (decision D29).
+        Status::Pending if trip == Some(Trip::UnderWay) && allowed => "started",
         Status::Pending if found.link.state != "open" => "expired",
-        Status::Pending if context.app.connections.still_allowed(&found.record).is_err() => "not_allowed",
-        Status::Pending if found.link.last_error.is_some() => "provider_error",
+        Status::Pending if !allowed => "not_allowed",
+        Status::Pending if found.link.last_error.is_some() || trip == Some(Trip::Lapsed) => "provider_error",
         Status::Pending => "ready",
     }
 }
@@ -235,12 +289,14 @@ fn way(provider: Option<&Provider>, record: &Record) -> ShownWay {
     let way = provider.and_then(|provider| match kind {
         Some(CredentialKind::Secret) => provider.way(Kind::Secret),
         Some(CredentialKind::Reference) => provider.way(Kind::Reference),
+        Some(CredentialKind::Authorization) => provider.way(Kind::Authorization),
         _ => None,
     });
     let title = way.map_or_else(
         || match kind {
             Some(CredentialKind::Secret) => "Credential".to_owned(),
             Some(CredentialKind::Reference) => "A variable of the server".to_owned(),
+            Some(CredentialKind::Authorization) => "Sign in".to_owned(),
             _ => "No credential".to_owned(),
         },
         |way| way.title.clone(),
@@ -257,13 +313,55 @@ fn way(provider: Option<&Provider>, record: &Record) -> ShownWay {
         _ => Vec::new(),
     };
     let variable = record.credential.as_ref().and_then(|credential| credential.variable.clone());
-    ShownWay { kind, title, help: way.and_then(|way| way.help.clone()), variable, fields, scopes: Vec::new() }
+    let scopes = match (kind, way.and_then(|way| way.scopes.as_ref())) {
+        (Some(CredentialKind::Authorization), Some(scopes)) => scopes.default.iter().map(ShownScope::of).collect(),
+        _ => Vec::new(),
+    };
+    ShownWay { kind, title, help: way.and_then(|way| way.help.clone()), variable, fields, scopes }
 }
 
-fn attempt(code: &str, title: &str) -> Attempt {
+impl ShownScope {
+    fn of(scope: &String) -> Self {
+        Self { scope: scope.clone(), words: super::scope_words::words(scope) }
+    }
+}
+
+/// What went wrong and what to do, in our words: never the provider's.
+fn failed(code: &str, title: &str, missing: &[String]) -> Attempt {
     let words = match code {
         "credential_refused" => format!("{title} did not take the credential. Check it and try again."),
+        "state_unknown" => format!("You came back from {title} too late. Try again; you have ten minutes there."),
+        "other_browser" => {
+            format!("You came back from {title} in another browser. Try again, in one browser all the way.")
+        }
+        "other_person" => format!("Somebody else came back from {title}. Nothing of theirs was kept. Try again."),
+        "issuer_mismatch" => format!("What came back is not from {title} as it was asked. It was not used. Try again."),
+        "declined" => format!("You did not allow it at {title}. Try again, or cancel."),
+        "provider_error" => format!("{title} could not do it. Try again in a moment."),
+        "exchange_failed" => format!("{title} did not complete the sign-in. Try again."),
+        "metadata_mismatch" => {
+            format!("What {title} says about signing in does not fit together, so nobody is sent there.")
+        }
+        "pkce_missing" => format!("Where people sign in to {title} lacks a protection that is insisted on here."),
+        "no_client" => {
+            format!(
+                "Where people sign in to {title} takes no client by itself. Whoever runs the server can register one."
+            )
+        }
+        "provider_unreachable" => format!("{title} did not answer. Try again in a moment."),
+        "store_unavailable" => {
+            format!("What {title} gave could not be kept, so it was given back. Try again in a moment.")
+        }
+        "scope_missing" => {
+            let missing: Vec<String> =
+                missing.iter().map(|scope| format!("{} ({scope})", super::scope_words::words(scope))).collect();
+            format!(
+                "You allowed less at {title} than is needed. Missing: {}. Try again and allow them.",
+                missing.join(", ")
+            )
+        }
+        "verification_failed" => format!("{title} did not take the sign-in it had just given. Try again."),
         _ => format!("{title} could not be reached. Try again in a moment."),
     };
-    Attempt { last_error: LastError { code: code.to_owned(), words } }
+    Attempt { last_error: Some(LastError { code: code.to_owned(), words }), started_at: None }
 }

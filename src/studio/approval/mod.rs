@@ -2,7 +2,7 @@
 //! does, how to refuse.
 //!
 //! The view is one variant a state, so that a page can show no more than its state may: a stranger's page has no place
-//! for the name of a connection. Without script the forms post to `/connect/{link}/approve`, `…/credential` and
+//! for the name of a connection. Without script the forms post to `/connect/{link}/approve`, `…/credential` `…/start` and
 //! `…/cancel`; with it, `approval.js` calls the routes under `/v1/links/{link}` and shows the page that follows.
 
 use askama::Template;
@@ -12,9 +12,11 @@ use crate::error::Problem;
 use crate::studio::response::{Response, page};
 use crate::studio::text::{HttpsLink, Text};
 
+mod away;
 mod view;
 
-pub use view::{Asked, Asking, Connected, Field, LinkView, Way};
+pub use away::{Returned, leaving, returned};
+pub use view::{Asked, Asking, Away, Connected, Field, LinkView, Way, Wish};
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,12 @@ struct AskPage<'a> {
     failed: bool,
     error: Option<Text>,
     fields: Vec<Field>,
+}
+
+#[derive(Template)]
+#[template(path = "approval/started.html")]
+struct AwayPage<'a> {
+    away: &'a Away,
 }
 
 #[derive(Template)]
@@ -50,7 +58,7 @@ impl AskPage<'_> {
 
     fn help(&self) -> Option<&HttpsLink> {
         match &self.ask.way {
-            Way::Secret { help, .. } => help.as_ref(),
+            Way::Secret { help, .. } | Way::SignIn { help, .. } => help.as_ref(),
             Way::Open | Way::Reference { .. } => None,
         }
     }
@@ -67,6 +75,7 @@ pub fn connect(view: &LinkView) -> Response {
     match view {
         LinkView::Ready(ask) => page(StatusCode::OK, &asked(ask, false, ask.last_error.clone())),
         LinkView::ProviderError(ask) => page(StatusCode::OK, &asked(ask, true, ask.last_error.clone())),
+        LinkView::Started(away) => page(StatusCode::OK, &AwayPage { away }),
         LinkView::Connected(connected) => page(StatusCode::OK, &ConnectedPage { connected }),
         LinkView::OtherPerson { .. } => page(StatusCode::FORBIDDEN, &EndedPage { view }),
         LinkView::Unknown => page(StatusCode::NOT_FOUND, &EndedPage { view }),
@@ -101,7 +110,7 @@ pub fn connect_refused(ask: &Asking, problem: &Problem) -> Response {
 fn asked(ask: &Asking, failed: bool, error: Option<Text>) -> AskPage<'_> {
     let fields = match &ask.way {
         Way::Secret { fields, .. } => fields.clone(),
-        Way::Open | Way::Reference { .. } => Vec::new(),
+        Way::Open | Way::Reference { .. } | Way::SignIn { .. } => Vec::new(),
     };
     AskPage { ask, failed, error, fields }
 }

@@ -11,6 +11,8 @@ pub enum LinkView {
     Ready(Box<Asking>),
     /// `provider_error`: tried, and did not work; the link goes on. `last_error` says why.
     ProviderError(Box<Asking>),
+    /// `started`: the person went to the provider's page, in this tab or another.
+    Started(Box<Away>),
     /// `connected`.
     Connected(Connected),
     /// `expired`, shown to the adder alone.
@@ -98,6 +100,13 @@ pub enum Way {
         /// Name of the variable, never its value.
         variable: Text,
     },
+    /// A sign-in at the provider's own page.
+    SignIn {
+        /// What it asks for.
+        wishes: Vec<Wish>,
+        /// Where more is told of it.
+        help: Option<HttpsLink>,
+    },
     /// A value, or several, given on this page.
     Secret {
         /// What to give, in order.
@@ -105,6 +114,24 @@ pub enum Way {
         /// Where to get it.
         help: Option<HttpsLink>,
     },
+}
+
+/// A person who is at the provider's page.
+#[derive(Clone)]
+pub struct Away {
+    /// What they left.
+    pub asking: Asking,
+    /// When they left, in milliseconds since 1970.
+    pub started_at_ms: i64,
+}
+
+/// Something a sign-in asks for.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// What it lets the connection do.
+    pub words: Text,
+    /// How the provider names it.
+    pub scope: Text,
 }
 
 /// One value to be given.
@@ -181,6 +208,7 @@ impl LinkView {
         match self {
             Self::Ready(_) => "ready",
             Self::ProviderError(_) => "provider_error",
+            Self::Started(_) => "started",
             Self::Connected(_) => "connected",
             Self::Expired { .. } => "expired",
             Self::Cancelled { .. } => "cancelled",
@@ -208,8 +236,18 @@ impl Asking {
 
     /// When the link ends, as `14:32 UTC`.
     pub(super) fn until(&self) -> String {
-        Timestamp::from_millisecond(self.expires_at_ms)
-            .map(|instant| instant.strftime("%H:%M UTC").to_string())
-            .unwrap_or_default()
+        moment(self.expires_at_ms)
     }
+}
+
+impl Away {
+    /// When they left, as `14:32 UTC`.
+    pub(super) fn since(&self) -> String {
+        moment(self.started_at_ms)
+    }
+}
+
+fn moment(at_ms: i64) -> String {
+    let instant = Timestamp::from_millisecond(at_ms);
+    instant.map(|instant| instant.strftime("%H:%M UTC").to_string()).unwrap_or_default()
 }

@@ -10,6 +10,7 @@ pub mod post;
 pub mod provider;
 pub mod services;
 pub mod signing_in;
+pub mod simulator;
 pub mod upstream;
 pub mod visitor;
 

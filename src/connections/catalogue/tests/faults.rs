@@ -104,7 +104,7 @@ const SIGN_IN: &str = "
 ";
 
 #[test]
-fn ways_of_oauth_are_read_and_checked_but_not_offered_yet() {
+fn a_sign_in_is_offered_where_a_provider_can_send_people_back_and_the_file_says_where_it_is() {
     let text = format!("{SHOP}{}", SIGN_IN.trim_start_matches('\n'));
     let catalogue = catalogue(&text);
     let provider = catalogue.get("shop").unwrap();
@@ -112,13 +112,17 @@ fn ways_of_oauth_are_read_and_checked_but_not_offered_yet() {
     assert_eq!((way.pkce, way.request_body), (Pkce::None, RequestBody::Json));
     assert_eq!(way.scopes.as_ref().unwrap().separator, Separator::Comma);
     assert!(way.refresh.as_ref().unwrap().supported);
-    let rules = Rules {
+    let rules = |returns| Rules {
         kinds: vec![Kind::Authorization, Kind::ClientCredentials, Kind::Secret],
         providers: Shown::parse("*"),
         variables: false,
+        returns,
     };
-    let offered: Vec<bool> = provider.ways(&|_| true, &rules).map(|(_, offered)| offered).collect();
-    assert_eq!(offered, [true, false]);
+    for (returns, set, expected) in [(true, true, true), (false, true, false), (true, false, false)] {
+        let rules = rules(returns);
+        let offered: Vec<bool> = provider.ways(&|_| set, &rules).map(|(_, offered)| offered).collect();
+        assert_eq!(offered, [true, expected], "{returns} {set}");
+    }
     assert_eq!(provider.missing_variables(way, &|_| false).len(), 2);
 
     let faults = [

@@ -29,7 +29,7 @@ fn every_file_that_comes_with_the_program_is_listed_and_loads() {
 #[test]
 fn every_provider_resolves_with_its_examples_and_has_a_way_without_sign_in() {
     let catalogue = Catalogue::built_in().unwrap();
-    let rules = Rules { kinds: vec![Kind::Secret], providers: Shown::parse("*"), variables: false };
+    let rules = Rules { kinds: vec![Kind::Secret], providers: Shown::parse("*"), variables: false, returns: true };
     for provider in catalogue.all() {
         let examples: Map<String, Value> = provider
             .placeholders

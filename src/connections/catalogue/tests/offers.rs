@@ -15,6 +15,7 @@ fn a_way_is_offered_when_the_operator_set_and_allowed_all_it_needs() {
         kinds: kinds.to_vec(),
         providers: Shown::parse(providers),
         variables: true,
+        returns: true,
     };
     let offered = |set: &str, rules: &Rules| provider.ways(&|name| name == set, rules).all(|(_, offered)| offered);
     let all = rules(&[Kind::Secret], "*");
@@ -25,6 +26,21 @@ fn a_way_is_offered_when_the_operator_set_and_allowed_all_it_needs() {
     assert!(!offered("PROVIDER_SHOP_APP_ID", &rules(&[Kind::Secret], "notion")));
     assert!(offered("PROVIDER_SHOP_APP_ID", &rules(&[Kind::Secret], "-notion")));
     assert_eq!(variable("google-sheets", "client_id"), "PROVIDER_GOOGLE_SHEETS_CLIENT_ID");
+}
+
+#[test]
+fn a_way_that_finds_its_client_by_itself_needs_nothing_of_the_operator() {
+    let way = "  - { kind: authorization, title: Sign in, discovery: true, registration: auto }\n";
+    let text = format!("{SHOP}{way}");
+    let catalogue = catalogue(&text);
+    let provider = catalogue.get("shop").unwrap();
+    let rules =
+        |returns| Rules { kinds: vec![Kind::Authorization], providers: Shown::parse("*"), variables: false, returns };
+    for returns in [true, false] {
+        let rules = rules(returns);
+        let offered: Vec<bool> = provider.ways(&|_| false, &rules).map(|(_, offered)| offered).collect();
+        assert_eq!(offered.last(), Some(&returns), "people must be able to come back");
+    }
 }
 
 #[test]
