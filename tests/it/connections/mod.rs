@@ -2,6 +2,7 @@
 
 mod adding;
 mod audit;
+mod discovery;
 mod guarded;
 mod leaks;
 mod links;

@@ -1,7 +1,9 @@
 //! What the simulated provider does differently from the kindest one.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 /// How it behaves; the default is kind in everything.
@@ -35,6 +37,21 @@ pub struct Quirks {
     pub account: Account,
     /// Status of the API for a good token; 200 when kind.
     pub api_status: u16,
+    /// What the MCP server says in `WWW-Authenticate` when it refuses.
+    pub challenge: Option<String>,
+    /// What is answered at a path whatever stands there.
+    pub pages: BTreeMap<String, Page>,
+}
+
+/// An answer of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Its status.
+    pub status: u16,
+    /// Its headers.
+    pub headers: Vec<(&'static str, String)>,
+    /// Its body.
+    pub body: String,
 }
 
 impl Default for Quirks {
@@ -54,7 +71,25 @@ impl Default for Quirks {
             issuer: Issuer::Right,
             account: Account::default(),
             api_status: 200,
+            challenge: None,
+            pages: BTreeMap::new(),
         }
+    }
+}
+
+impl Page {
+    /// A JSON document.
+    pub fn json(document: &Value) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Self { status: 200, headers, body: document.to_string() }
+    }
+
+    pub(super) fn answer(&self) -> Response {
+        let mut response = (StatusCode::from_u16(self.status).unwrap(), self.body.clone()).into_response();
+        for (name, value) in &self.headers {
+            response.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        response
     }
 }
 
