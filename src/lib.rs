@@ -31,3 +31,4 @@ pub mod store;
 pub mod studio;
 pub mod telemetry;
 pub mod tool_servers;
+pub mod well_known;

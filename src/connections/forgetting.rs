@@ -1,13 +1,14 @@
 //! The end of an org: what it connected goes with it, credentials first.
 
-use super::{Connections, consent};
+use super::{Connections, consent, discovery};
 use crate::error::Result;
 use crate::on_connection;
 use crate::secrets::SecretsStore;
 use crate::store::Work;
 
-const ROWS: [&str; 5] = [
+const ROWS: [&str; 6] = [
     consent::FORGET_ORG,
+    discovery::FORGET_ORG,
     "DELETE FROM connection_links WHERE org = $1",
     "DELETE FROM connection_renewals WHERE org = $1",
     "DELETE FROM connection_revocations WHERE org = $1",
@@ -28,7 +29,7 @@ impl Connections {
         self.ledger.store().housekeeping(org, WHY, work).await
     }
 
-    /// Forgets an org's connections, their links and the trips begun at them.
+    /// Forgets an org's connections, their links, the trips begun at them and the clients issuers registered for them.
     pub async fn forget_org(&self, org: &str) -> Result<()> {
         let of = org.to_owned();
         let work: Work<()> = Box::new(move |connection| {

@@ -31,6 +31,9 @@ const RESERVE: &str = "UPDATE connection_links SET refused = refused + 1 \
      WHERE org = $1 AND digest = $2 AND state = 'open' AND refused < $3";
 const GIVE_BACK: &str = "UPDATE connection_links SET refused = refused - 1 \
      WHERE org = $1 AND digest = $2 AND refused BETWEEN 1 AND $3";
+/// The link tells its person what went wrong, also when its own ten minutes are over.
+const TELL: &str = "UPDATE connection_links SET last_error = $3 WHERE org = $1 AND digest = $2 \
+     AND state IN ('open', 'expired')";
 const REFUSE: &str = "UPDATE connection_links SET refused = refused - $3, last_error = $4, \
      state = CASE WHEN refused - $3 >= $5 THEN 'expired' ELSE state END WHERE org = $1 AND digest = $2 AND state = 'open'";
 
@@ -114,6 +117,12 @@ pub(super) async fn insert(connection: &mut Connection, org: &str, digest: &str,
 /// Ends whatever link of a connection may still be open.
 pub(super) async fn end(connection: &mut Connection, org: &str, id: &str, state: &str) -> Result<()> {
     on_connection!(connection, c => sqlx::query(END).bind(org).bind(id).bind(state).execute(c).await.map(|_| ()))?;
+    Ok(())
+}
+
+/// Keeps what went wrong for the page of a link, inside a write.
+pub(super) async fn tell(connection: &mut Connection, org: &str, digest: &str, code: &str) -> Result<()> {
+    on_connection!(connection, c => sqlx::query(TELL).bind(org).bind(digest).bind(code).execute(c).await.map(|_| ()))?;
     Ok(())
 }
 

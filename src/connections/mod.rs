@@ -2,7 +2,8 @@
 //!
 //! Start with [`Connections`], the rows and what changes them; then [`catalogue`], the providers a person may connect and
 //! how each wants its credential; [`input`], what an agent may ask for; [`links`], the page's side; [`consent`], a person's
-//! trip to a provider and back; and [`oauth`], what is asked of a provider's token endpoint. The secrets store
+//! trip to a provider and back; [`discovery`], where people sign in to a server that says so itself; and [`oauth`], what is
+//! asked of a provider's token endpoint. The secrets store
 //! ([`crate::secrets`]) keeps what a person gives. A credential leaves this room only as a [`Placed`] value for the request
 //! it belongs to.
 
@@ -10,6 +11,7 @@ pub mod catalogue;
 mod changes;
 pub mod consent;
 pub mod credential_look;
+pub mod discovery;
 mod forgetting;
 pub mod input;
 pub mod links;
@@ -87,6 +89,7 @@ pub struct Connections {
     renewals: Arc<Renewals>,
     ids: Ids,
     egress: egress::Client,
+    issuers: discovery::Issuers,
     lifecycle: Lifecycle,
     public_address: Arc<str>,
 }
@@ -120,6 +123,7 @@ impl Connections {
             renewals: Arc::new(Renewals::new(&needs.ids)),
             ids: needs.ids,
             egress: needs.egress,
+            issuers: discovery::Issuers::default(),
             lifecycle: needs.lifecycle,
             public_address: needs.public_address.into(),
         }

@@ -208,7 +208,8 @@ impl Connections {
         };
         let Some(tokens) = Tokens::of(fields) else { return Ok(None) };
         // A provider that is no longer set up cannot be asked, which keeps nothing from being removed.
-        let Ok(source) = self.source(record, super::refresh::kind_of(record)) else { return Ok(None) };
+        let kind = super::refresh::kind_of(record);
+        let Ok(source) = self.source(record, kind, tokens.grant.found.as_ref()).await else { return Ok(None) };
         Ending::of(&self.secrets, &self.ids, record, &tokens, &source, now_ms)
     }
 }

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use super::Connections;
 use super::catalogue::{ClientAuth, Kind, Pkce, Provider, Refresh, Revoke, Separator, Way};
+use super::discovery::server_of;
 use super::oauth::{Authentication, Client, Endpoint, Revocation};
 use super::record::Record;
 use crate::egress::Provenance;
@@ -78,46 +79,64 @@ impl Source {
 }
 
 impl Connections {
-    /// The source of a connection whose provider's way says where its tokens come from.
+    /// The source of a connection whose provider's way says where its tokens come from, or leaves it to be found; then
+    /// `found` is what was.
     ///
     /// # Errors
-    /// When the provider, its way or a value of the operator is no longer there.
-    pub fn source(&self, record: &Record, kind: Kind) -> Result<Source> {
+    /// When the provider, its way, a value of the operator or the client is no longer there.
+    pub async fn source(&self, record: &Record, kind: Kind, found: Option<&Found>) -> Result<Source> {
         let (provider, way) = self.way_of(record, kind).ok_or_else(no_longer)?;
+        match (way.discovery, found) {
+            (false, _) => self.written_source(record, provider, way),
+            (true, Some(found)) => self.found_source(record, (provider, way), found).await,
+            (true, None) => Err(no_longer()),
+        }
+    }
+
+    fn written_source(&self, record: &Record, provider: &Provider, way: &Way) -> Result<Source> {
         let resolved = self.catalogue.resolve(provider, &record.placeholders).map_err(|_| no_longer())?;
         let filled = |text: &Option<String>| text.as_deref().and_then(|text| Url::parse(&resolved.fill(text)?).ok());
-        let endpoint = Endpoint {
-            url: filled(&way.token_url).ok_or_else(no_longer)?,
-            provenance: Provenance::Person,
-            client: self.client(provider, way).ok_or_else(no_longer)?,
-            body: way.request_body,
-            answer: way.token.clone().unwrap_or_default(),
-            codes: codes(way),
-            token_params: way.token_params.clone(),
-            refresh_params: way.refresh_params.clone(),
-            resource: match way.resource.as_deref() {
-                Some("omit") | None => None,
-                Some("server") => record.entry.url.clone(),
-                Some(resource) => Some(resource.to_owned()),
-            },
+        let resource = match way.resource.as_deref() {
+            Some("omit") | None => None,
+            Some("server") => record.entry.url.clone(),
+            Some(resource) => Some(resource.to_owned()),
         };
         let scopes = way.scopes.clone().unwrap_or_default();
-        Ok(Source {
+        let written = Written {
             issuer: way.issuer.clone(),
             says_issuer: false,
             authorize_url: filled(&way.authorize_url),
-            authorize_params: way.authorize_params.clone(),
+            token_url: filled(&way.token_url).ok_or_else(no_longer)?,
+            revocation_url: filled(&way.revocation_url),
+            provenance: Provenance::Person,
+            client: self.client(provider, way).ok_or_else(no_longer)?,
+            resource,
             scopes: union(&scopes.default, &scopes.required),
-            required: scopes.required,
-            scope_parameter: (
-                scopes.parameter.unwrap_or_else(|| "scope".to_owned()),
-                if scopes.separator == Separator::Comma { ',' } else { ' ' },
-            ),
-            pkce: way.pkce,
-            endpoint,
-            refresh: way.refresh.clone().unwrap_or_default(),
-            revocation: filled(&way.revocation_url).map(|url| (url, way.revoke.clone().unwrap_or_default())),
-        })
+        };
+        Ok(written.by(way))
+    }
+
+    async fn found_source(&self, record: &Record, (provider, way): (&Provider, &Way), found: &Found) -> Result<Source> {
+        let address = |text: &str| Url::parse(text).map_err(|_| no_longer());
+        let server = server_of(record)?;
+        let token_url = address(&found.token_url)?;
+        // Both are sent to as the token endpoint is, so one that others wrote must not pass for one that the person did.
+        let provenance = self.learned(&server).provenance(&token_url);
+        let revocation_url = found.revocation_url.as_deref().map(address).transpose()?;
+        let revocation_url = revocation_url.filter(|url| self.learned(&server).provenance(url) == provenance);
+        let client = self.client_of(&record.org, (provider, way), found).await?.ok_or_else(no_longer)?;
+        let written = Written {
+            issuer: Some(found.issuer.clone()),
+            says_issuer: found.says_issuer,
+            authorize_url: Some(address(&found.authorize_url)?),
+            provenance,
+            token_url,
+            revocation_url,
+            client,
+            resource: found.resource.clone(),
+            scopes: found.scopes.clone(),
+        };
+        Ok(written.by(way))
     }
 
     /// The provider of a connection and its way of a kind.
@@ -127,7 +146,7 @@ impl Connections {
     }
 
     /// The client of the operator's values.
-    fn client(&self, provider: &Provider, way: &Way) -> Option<Client> {
+    pub(super) fn client(&self, provider: &Provider, way: &Way) -> Option<Client> {
         let value = |name| self.settings.provider_values.value(&provider.name, name);
         let id = value("client_id")?.expose().to_owned();
         let secret = value("client_secret").map(|secret| Zeroizing::new(secret.expose().to_owned()));
@@ -138,6 +157,52 @@ impl Connections {
             (Some(ClientAuth::PrivateKeyJwt), _) | (Some(_), None) => return None,
         };
         Some(Client { id, authentication })
+    }
+}
+
+/// What differs between what a file says and what was found.
+struct Written {
+    issuer: Option<String>,
+    says_issuer: bool,
+    authorize_url: Option<Url>,
+    token_url: Url,
+    revocation_url: Option<Url>,
+    provenance: Provenance,
+    client: Client,
+    resource: Option<String>,
+    scopes: Vec<String>,
+}
+
+impl Written {
+    /// With all else as the way says.
+    fn by(self, way: &Way) -> Source {
+        let scopes = way.scopes.clone().unwrap_or_default();
+        Source {
+            issuer: self.issuer,
+            says_issuer: self.says_issuer,
+            authorize_url: self.authorize_url,
+            authorize_params: way.authorize_params.clone(),
+            scopes: self.scopes,
+            required: scopes.required,
+            scope_parameter: (
+                scopes.parameter.unwrap_or_else(|| "scope".to_owned()),
+                if scopes.separator == Separator::Comma { ',' } else { ' ' },
+            ),
+            pkce: way.pkce,
+            endpoint: Endpoint {
+                url: self.token_url,
+                provenance: self.provenance,
+                client: self.client,
+                body: way.request_body,
+                answer: way.token.clone().unwrap_or_default(),
+                codes: codes(way),
+                token_params: way.token_params.clone(),
+                refresh_params: way.refresh_params.clone(),
+                resource: self.resource,
+            },
+            refresh: way.refresh.clone().unwrap_or_default(),
+            revocation: self.revocation_url.map(|url| (url, way.revoke.clone().unwrap_or_default())),
+        }
     }
 }
 

@@ -153,6 +153,20 @@ fn is_loopback_name(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
+/// Whether an address is one that servers everywhere can open: https, on a public name or address. Nothing is asked.
+pub fn is_public(text: &str) -> bool {
+    let address = |address: IpAddr| range_of(address) == Range::Public;
+    let Ok(url) = Url::parse(text) else { return false };
+    url.scheme() == "https"
+        && judge_name(&url).is_ok()
+        && match url.host() {
+            Some(Host::Domain(_)) => true,
+            Some(Host::Ipv4(host)) => address(host.into()),
+            Some(Host::Ipv6(host)) => address(host.into()),
+            None => false,
+        }
+}
+
 fn judge_name(url: &Url) -> Result<(), Failure> {
     let Some(name) = url.domain() else {
         return Ok(());

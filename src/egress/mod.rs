@@ -18,6 +18,7 @@ mod resolver;
 mod tests;
 mod trust;
 
+pub use address::is_public;
 pub use body::Body;
 pub use client::Client;
 pub use exchange::{Limits, Provenance, Redirects, Request, Response};

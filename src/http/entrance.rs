@@ -171,7 +171,8 @@ fn admit(app: &App, request: &Request) -> Result<Option<HeaderValue>, Problem> {
 /// Public facts and the endpoints browser clients sign in at: any page may call them, none with a cookie
 /// (`identity.md` 4.1 and 7.1).
 fn is_public(path: &str) -> bool {
-    const ENDPOINTS: [&str; 4] = ["/oauth/jwks", "/oauth/token", "/oauth/register", "/oauth/revoke"];
+    const ENDPOINTS: [&str; 5] =
+        ["/oauth/client.json", "/oauth/jwks", "/oauth/token", "/oauth/register", "/oauth/revoke"];
     path.contains("/.well-known/oauth-") || ENDPOINTS.contains(&path)
 }
 

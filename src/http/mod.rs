@@ -5,6 +5,7 @@
 mod authentication;
 mod body;
 mod challenge;
+mod client_document;
 mod cookies;
 mod csrf;
 mod entrance;
@@ -61,6 +62,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(operations)
         .merge(mcp_routes::routes())
         .merge(resource_routes::routes())
+        .merge(client_document::routes())
         .merge(oauth)
         .merge(page_routes::routes())
         .merge(sign_in_routes::routes())

@@ -81,10 +81,10 @@ const EDGES: [(&str, &[&str]); 21] = [
     ("telemetry", &["config"]),
 ];
 /// At the bottom: anybody may use them, and they use nobody.
-const GROUND: [&str; 5] = ["clock", "digest", "error", "ids", "json"];
+const GROUND: [&str; 6] = ["clock", "digest", "error", "ids", "json", "well_known"];
 
 /// Libraries and the rooms that may name them.
-const LIBRARIES: [(&str, &[&str]); 11] = [
+const LIBRARIES: [(&str, &[&str]); 12] = [
     // The demo's parts desk stands for somebody else's service.
     ("axum", &["http", "mcp", "studio", "demo"]),
     ("askama", &["studio"]),
@@ -95,17 +95,19 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
     ("hyper_util", &["http"]),
     ("clap", &["commands"]),
     ("jsonwebtoken", &["connections", "identity"]),
+    ("http_auth", &["connections"]),
     ("oauth2", &["identity"]),
     ("rmcp", &[]),
 ];
 
 /// Tables and the one room whose they are.
-const TABLES: [(&str, &str); 33] = [
+const TABLES: [(&str, &str); 34] = [
     ("events", "ledger"),
     ("ledger_locks", "ledger"),
     ("playbooks", "playbooks"),
     ("connections", "connections"),
     ("connection_links", "connections"),
+    ("connection_clients", "connections"),
     ("connection_attempts", "connections"),
     ("connection_renewals", "connections"),
     ("connection_revocations", "connections"),

@@ -84,7 +84,7 @@ impl Provider {
     fn offered(&self, way: &Way, is_set: &dyn Fn(&str) -> bool, rules: &Rules) -> bool {
         // Without a client for these nobody could finish them.
         let usable = match way.kind {
-            Kind::Authorization => rules.returns && !way.discovery,
+            Kind::Authorization => rules.returns,
             Kind::ClientCredentials => false,
             Kind::Secret => true,
             Kind::Reference => rules.variables,

@@ -8,8 +8,9 @@ use zeroize::Zeroizing;
 
 use super::super::catalogue::{Kind, Pkce};
 use super::super::changes::event;
+use super::super::discovery::Refused;
 use super::super::links::Opened;
-use super::super::{Connections, Found, Source, links};
+use super::super::{Connections, Found, Record, Source, links};
 use super::AWAY_MS;
 use super::attempts::{self, Attempt, Trip};
 use crate::digest::{sha256, sha256_hex};
@@ -41,7 +42,14 @@ impl Connections {
     /// When the provider is not set up any more, or the link was started too often.
     pub async fn leave(&self, opened: &Opened, link: &str, actor: Actor, now_ms: i64) -> Result<Departure> {
         let record = &opened.record;
-        let (source, found) = self.source_at_start(record).await?;
+        let found = match self.found_at_start(record).await {
+            Ok(found) => found,
+            Err(refused) => {
+                self.tell_not_found(record, link, actor, refused.code()).await?;
+                return Err(refused.into());
+            }
+        };
+        let source = self.source(record, Kind::Authorization, found.as_ref()).await?;
         let secret = || Zeroizing::new(URL_SAFE_NO_PAD.encode(self.ids.bytes::<BYTES>()));
         let (state, browser) = (secret(), secret());
         let verifier = (source.pkce == Pkce::S256).then(secret);
@@ -71,9 +79,29 @@ impl Connections {
         Ok(departure)
     }
 
-    /// What is asked of the provider of a connection, and what was found for that through the server.
-    async fn source_at_start(&self, record: &super::super::Record) -> Result<(Source, Option<Found>)> {
-        Ok((self.source(record, Kind::Authorization)?, None))
+    /// What the server and its issuer say, where the provider's file leaves that to them.
+    async fn found_at_start(&self, record: &Record) -> Result<Option<Found>, Refused> {
+        match self.way_of(record, Kind::Authorization) {
+            Some((provider, way)) if way.discovery => self.discover(record, provider, way).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Nobody left, since nothing was found: the link tells it, and so does the audit.
+    async fn tell_not_found(&self, record: &Record, link: &str, actor: Actor, code: &'static str) -> Result<()> {
+        let (org, id, digest) = (record.org.clone(), record.id.clone(), links::digest(link));
+        self.ledger
+            .commit(
+                &record.org,
+                Box::new(move |connection| {
+                    Box::pin(async move {
+                        links::tell(connection, &org, &digest, code).await?;
+                        let facts = json!({ "stage": "discovery", "code": code });
+                        Ok(Changed::by((), event(&id, "connection_attempt_failed", actor, facts)))
+                    })
+                }),
+            )
+            .await
     }
 
     /// The authorization request. What the protocol says wins over what the provider's file adds.

@@ -102,7 +102,7 @@ impl Connections {
         let link = self.link_of(&attempt).await;
         let record = self.find(org, &attempt.connection).await?;
         let (Some(link), Some(record)) = (link, record) else { return Ok(None) };
-        let source = match self.source_of(&record, &attempt) {
+        let source = match self.source_of(&record, &attempt).await {
             Ok(source) => source,
             Err(problem) => {
                 self.fail(&attempt, actor.clone(), &Failed::IssuerMismatch, now_ms).await?;
@@ -113,8 +113,8 @@ impl Connections {
     }
 
     /// What was asked of the provider when the trip began.
-    fn source_of(&self, record: &Record, _attempt: &Attempt) -> Result<Source> {
-        self.source(record, Kind::Authorization)
+    async fn source_of(&self, record: &Record, attempt: &Attempt) -> Result<Source> {
+        self.source(record, Kind::Authorization, attempt.found()?.as_ref()).await
     }
 
     /// The code somebody brought, if they are who left and it comes from where they went (`connections.md` 9.3, 2 to 4).
@@ -158,14 +158,19 @@ impl Connections {
         let grant = Grant::Code { code, verifier, redirect: &attempt.redirect };
         self.log_secrets.register(code);
         let asked = oauth::ask(&self.egress, &arrival.source.endpoint, grant, self.clock.now_ms()).await;
-        let mut tokens = asked.map_err(|refusal| {
-            tracing::warn!(?refusal, connection.id = attempt.connection, "a code became no tokens");
-            if refusal.is_answer { Failed::ExchangeFailed } else { Failed::ProviderUnreachable }
-        })?;
+        let found = attempt.found().map_err(|_| Failed::IssuerMismatch)?;
+        let mut tokens = match asked {
+            Ok(tokens) => tokens,
+            Err(refusal) => {
+                tracing::warn!(?refusal, connection.id = attempt.connection, "a code became no tokens");
+                self.heed(&attempt.org, found.as_ref(), &refusal).await;
+                return Err(if refusal.is_answer { Failed::ExchangeFailed } else { Failed::ProviderUnreachable });
+            }
+        };
         for token in std::iter::once(&tokens.access_token).chain(&tokens.refresh_token) {
             self.log_secrets.register(token);
         }
-        tokens.grant.found = attempt.found().map_err(|_| Failed::IssuerMismatch)?;
+        tokens.grant.found = found;
         if let Err(problem) = self.hold(attempt, &tokens.fields()).await {
             tracing::error!(%problem, connection.id = attempt.connection, "tokens could not be kept");
             self.give_back(arrival, &tokens).await;

@@ -6,16 +6,11 @@ use serde_json::json;
 use super::super::catalogue::RevokeEnds;
 use super::super::changes::event;
 use super::super::oauth::{self, Tokens};
-use super::super::{Connections, Scopes};
+use super::super::{Connections, Scopes, links};
 use super::{Arrival, Attempt, Failed, attempts};
 use crate::digest::hex;
 use crate::error::Result;
 use crate::ledger::{Actor, Changed};
-use crate::on_connection;
-
-/// The link tells its person what went wrong, also when its own ten minutes are over.
-const TELL: &str = "UPDATE connection_links SET last_error = $3 WHERE org = $1 AND digest = $2 \
-     AND state IN ('open', 'expired')";
 
 /// What a consent brought, to be kept.
 pub struct Consented<'a> {
@@ -43,8 +38,7 @@ impl Connections {
                         if !attempts::settle(connection, &attempt, now_ms, missing.as_deref()).await? {
                             return Ok(Changed::nothing(()));
                         }
-                        on_connection!(connection, c => sqlx::query(TELL)
-                            .bind(&attempt.org).bind(&attempt.link).bind(code).execute(c).await.map(|_| ()))?;
+                        links::tell(connection, &attempt.org, &attempt.link, code).await?;
                         let facts = json!({ "stage": stage, "code": code });
                         let kind = "connection_attempt_failed";
                         Ok(Changed::by((), event(&attempt.connection, kind, actor, facts)))

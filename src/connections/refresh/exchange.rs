@@ -63,7 +63,8 @@ impl Connections {
     /// Reads what a renewal needs; the words say what is not there.
     pub(super) async fn prepare(&self, record: &Record) -> Result<Prepared, &'static str> {
         let tokens = self.tokens_at(record).await.ok_or("the tokens in use cannot be read")?;
-        let source = self.source(record, kind_of(record)).map_err(|_| "the provider is no longer set up")?;
+        let source = self.source(record, kind_of(record), tokens.grant.found.as_ref()).await;
+        let source = source.map_err(|_| "the provider is no longer set up")?;
         Ok(Prepared { tokens, source })
     }
 

@@ -151,7 +151,7 @@ impl Connections {
         if !self.is_renewable(record, tokens) {
             return Ok(None);
         }
-        let source = self.source(record, kind_of(record))?;
+        let source = self.source(record, kind_of(record), tokens.grant.found.as_ref()).await?;
         let (due_at, lapses_at) = publish::times(tokens, &source, &self.ids);
         Ok(Some(Begun(Renewal::of_new(self.database_clock.now_ms().await?, due_at, lapses_at))))
     }

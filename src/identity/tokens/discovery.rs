@@ -10,6 +10,7 @@ use super::fetch::{self, Fault};
 use crate::clock::SharedClock;
 use crate::config::secure_address;
 use crate::egress;
+use crate::well_known;
 
 /// What an issuer says of itself, as far as this server asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,26 +80,6 @@ impl Metadata {
     }
 }
 
-/// The addresses to ask, in order: RFC 8414 and OpenID Connect before the path, OpenID Connect after it.
-pub(super) fn addresses(issuer: &Url) -> Vec<Url> {
-    let path = issuer.path().trim_end_matches('/').to_owned();
-    let mut addresses: Vec<Url> = Vec::new();
-    for path in [
-        format!("/.well-known/oauth-authorization-server{path}"),
-        format!("/.well-known/openid-configuration{path}"),
-        format!("{path}/.well-known/openid-configuration"),
-    ] {
-        let mut address = issuer.clone();
-        address.set_path(&path);
-        address.set_query(None);
-        address.set_fragment(None);
-        if !addresses.contains(&address) {
-            addresses.push(address);
-        }
-    }
-    addresses
-}
-
 /// Asks an issuer what it says of itself, once; asks again after a failure, later and later.
 pub struct Discovery {
     issuer: String,
@@ -164,7 +145,7 @@ impl Discovery {
     async fn ask_everywhere(&self) -> Result<Metadata, Fault> {
         let issuer = secure_address(&self.issuer).ok_or(Fault::Content("The issuer is no https address."))?;
         let mut telling = None;
-        for address in addresses(&issuer) {
+        for address in well_known::of_issuer(&issuer) {
             let read = fetch::json(&self.egress, &address).await;
             match read.and_then(|fetched| Metadata::read(&self.issuer, &fetched.document)) {
                 Ok(metadata) => return Ok(metadata),

@@ -341,6 +341,15 @@ fn failed(code: &str, title: &str, missing: &[String]) -> Attempt {
         "declined" => format!("You did not allow it at {title}. Try again, or cancel."),
         "provider_error" => format!("{title} could not do it. Try again in a moment."),
         "exchange_failed" => format!("{title} did not complete the sign-in. Try again."),
+        "metadata_mismatch" => {
+            format!("What {title} says about signing in does not fit together, so nobody is sent there.")
+        }
+        "pkce_missing" => format!("Where people sign in to {title} lacks a protection that is insisted on here."),
+        "no_client" => {
+            format!(
+                "Where people sign in to {title} takes no client by itself. Whoever runs the server can register one."
+            )
+        }
         "provider_unreachable" => format!("{title} did not answer. Try again in a moment."),
         "store_unavailable" => {
             format!("What {title} gave could not be kept, so it was given back. Try again in a moment.")

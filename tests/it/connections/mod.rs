@@ -4,6 +4,7 @@ mod adding;
 mod asking;
 mod audit;
 mod consent;
+mod discovery;
 mod guarded;
 mod leaks;
 mod links;

@@ -29,6 +29,21 @@ fn a_way_is_offered_when_the_operator_set_and_allowed_all_it_needs() {
 }
 
 #[test]
+fn a_way_that_finds_its_client_by_itself_needs_nothing_of_the_operator() {
+    let way = "  - { kind: authorization, title: Sign in, discovery: true, registration: auto }\n";
+    let text = format!("{SHOP}{way}");
+    let catalogue = catalogue(&text);
+    let provider = catalogue.get("shop").unwrap();
+    let rules =
+        |returns| Rules { kinds: vec![Kind::Authorization], providers: Shown::parse("*"), variables: false, returns };
+    for returns in [true, false] {
+        let rules = rules(returns);
+        let offered: Vec<bool> = provider.ways(&|_| false, &rules).map(|(_, offered)| offered).collect();
+        assert_eq!(offered.last(), Some(&returns), "people must be able to come back");
+    }
+}
+
+#[test]
 fn a_verifying_and_an_identifying_answer_are_read() {
     let text = format!(
         "{SHOP}verify: {{ method: GET, url: 'https://{{shop}}.example.com/me', where: {{ pointer: /ok, value: true }} }}\n\

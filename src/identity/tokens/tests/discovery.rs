@@ -8,7 +8,7 @@ use super::{MockIssuer, NOW_MS, ok, with};
 use crate::clock::ManualClock;
 use crate::egress::{Client, Policy};
 use crate::identity::tokens::Discovery;
-use crate::identity::tokens::discovery::{Metadata, addresses};
+use crate::identity::tokens::discovery::Metadata;
 
 const OAUTH: &str = "/.well-known/oauth-authorization-server/t1";
 const INSERTED: &str = "/.well-known/openid-configuration/t1";
@@ -28,26 +28,6 @@ fn document(issuer: &str) -> Value {
         "registration_endpoint": "https://id.example.com/register", "code_challenge_methods_supported": ["plain", "S256"],
         "authorization_response_iss_parameter_supported": true,
     })
-}
-
-#[test]
-fn the_addresses_are_those_of_the_two_standards() {
-    let of = |issuer: &str| addresses(&issuer.parse().unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert_eq!(
-        of("https://id.example.com/a/b/"),
-        [
-            "https://id.example.com/.well-known/oauth-authorization-server/a/b",
-            "https://id.example.com/.well-known/openid-configuration/a/b",
-            "https://id.example.com/a/b/.well-known/openid-configuration",
-        ]
-    );
-    assert_eq!(
-        of("https://id.example.com"),
-        [
-            "https://id.example.com/.well-known/oauth-authorization-server",
-            "https://id.example.com/.well-known/openid-configuration",
-        ]
-    );
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ use tokio::sync::Semaphore;
 
 use super::app::BEGINNING_MS;
 use grants::Grants;
-pub use quirks::{Answers, Fault, Issuer, Proof, Quirks, Reuse, Rotation, WORDS};
+pub use quirks::{Answers, Fault, Issuer, Page, Proof, Quirks, Reuse, Rotation, WORDS};
 pub use requests::Request;
 
 /// Playmaker's client there.
@@ -172,6 +172,9 @@ impl State {
     async fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> Response {
         let request = Request::of(method, uri, headers, body);
         self.requests.lock().unwrap().push(request.clone());
+        if let Some(page) = self.quirks().pages.get(&request.path) {
+            return page.answer();
+        }
         match request.path.as_str() {
             "/authorize" => self.authorize_page(&request),
             "/decide" => self.decided(&request),

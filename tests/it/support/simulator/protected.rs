@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use http::header::WWW_AUTHENTICATE;
 use serde_json::{Value, json};
 
 use super::State;
@@ -51,7 +52,13 @@ impl State {
     fn holder(&self, request: &Request) -> Result<(Account, Vec<String>), Box<Response>> {
         let now = self.now_ms();
         let holder = request.bearer().and_then(|token| self.grants().holder(token, now));
-        let refuse = |status| Box::new((status, Json(json!({ "error": WORDS }))).into_response());
+        let challenge = self.quirks().challenge;
+        let refuse = |status| {
+            let mut response = (status, Json(json!({ "error": WORDS }))).into_response();
+            let told = challenge.iter().map(|text| (WWW_AUTHENTICATE, text.parse().unwrap()));
+            response.headers_mut().extend(told);
+            Box::new(response)
+        };
         let holder = holder.ok_or_else(|| refuse(StatusCode::UNAUTHORIZED))?;
         match self.quirks().api_status {
             200 => Ok(holder),

@@ -1,7 +1,9 @@
 //! What the simulated provider does differently from the kindest one.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 /// How it behaves; the default is kind in everything.
@@ -37,6 +39,21 @@ pub struct Quirks {
     pub api_status: u16,
     /// Status of a revocation; nothing is done unless it is 200.
     pub revoke_status: u16,
+    /// What the MCP server says in `WWW-Authenticate` when it refuses.
+    pub challenge: Option<String>,
+    /// What is answered at a path whatever stands there.
+    pub pages: BTreeMap<String, Page>,
+}
+
+/// An answer of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Its status.
+    pub status: u16,
+    /// Its headers.
+    pub headers: Vec<(&'static str, String)>,
+    /// Its body.
+    pub body: String,
 }
 
 impl Default for Quirks {
@@ -57,7 +74,25 @@ impl Default for Quirks {
             account: Account::default(),
             api_status: 200,
             revoke_status: 200,
+            challenge: None,
+            pages: BTreeMap::new(),
         }
+    }
+}
+
+impl Page {
+    /// A JSON document.
+    pub fn json(document: &Value) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Self { status: 200, headers, body: document.to_string() }
+    }
+
+    pub(super) fn answer(&self) -> Response {
+        let mut response = (StatusCode::from_u16(self.status).unwrap(), self.body.clone()).into_response();
+        for (name, value) in &self.headers {
+            response.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        response
     }
 }
 
