@@ -11,10 +11,12 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 
 use super::only;
 use crate::app::App;
-use crate::connections::discovery::CLIENT_DOCUMENT;
+
+/// Where it is; the document names this address as the client's id.
+const PATH: &str = "/oauth/client.json";
 
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route(CLIENT_DOCUMENT, get(document).fallback(|| only("GET, HEAD")))
+    Router::new().route(PATH, get(document).fallback(|| only("GET, HEAD")))
 }
 
 async fn document(State(app): State<Arc<App>>) -> Response {

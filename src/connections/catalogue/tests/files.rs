@@ -13,13 +13,13 @@ fn every_file_that_comes_with_the_program_is_listed_and_loads() {
         let mut names: Vec<String> = std::fs::read_dir(path)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".yaml"))
+            .filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned))
             .collect();
         names.sort();
         names
     };
     let named = |names: &mut dyn Iterator<Item = &String>| -> Vec<String> {
-        names.map(|name| format!("{}.yaml", name.trim_end_matches(".yaml"))).collect()
+        names.map(|name| name.trim_end_matches(".yaml").to_owned()).collect()
     };
     assert_eq!(named(&mut catalogue.providers.keys()), folder("providers"));
     assert_eq!(named(&mut catalogue.toolkits.keys()), folder("toolkits"));

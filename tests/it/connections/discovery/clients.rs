@@ -117,8 +117,9 @@ async fn the_document_about_this_client_is_public() {
     let server = TestApp::local().await;
     let answer = server.anyone().get("/oauth/client.json").await;
     assert_eq!(answer.header("cache-control"), "public, max-age=3600");
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
     assert_eq!(
-        answer.done(200),
+        answer.json(),
         json!({
             "client_name": "Playmaker",
             "redirect_uris": [format!("{}/connect/return", server.origin())],
@@ -128,7 +129,7 @@ async fn the_document_about_this_client_is_public() {
         })
     );
     let server = TestApp::signing_in().await;
-    server.anyone().get("/oauth/client.json").await.done(200);
+    assert_eq!(server.anyone().get("/oauth/client.json").await.status, 200);
 }
 
 /// Where people sign in, an inner server is one the operator listed, and nothing that it names is one.

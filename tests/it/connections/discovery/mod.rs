@@ -5,6 +5,8 @@ mod clients;
 mod lies;
 mod trip;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::{Value, json};
 
 use super::Page;
@@ -66,7 +68,9 @@ impl Remote {
 
     /// A connection that waits for its person.
     async fn page(&self) -> Page {
-        Page::of(&self.server, &json!({ "provider": "sim" })).await
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("sim-{}", NUMBER.fetch_add(1, Ordering::SeqCst));
+        Page::of(&self.server, &json!({ "provider": "sim", "name": name })).await
     }
 
     /// How often a path was asked for.
