@@ -206,7 +206,7 @@ async fn words_say_what_was_found() {
         house.run_as(house.caller.clone(), "search_in_playbook", json!({ "terms": "contact" })).await.unwrap();
     assert_eq!(words, "2 tools on 2 servers match.");
     let (_, words) = house.run_as(house.caller.clone(), "search", json!({ "terms": "notion" })).await.unwrap();
-    assert_eq!(words, "No tool matches. A person can connect “Notion”.");
+    assert_eq!(words, "No tool matches. A person can connect “Notion” and “Notion (MCP server)”.");
     let (_, words) = house
         .run_as(
             house.caller.clone(),
