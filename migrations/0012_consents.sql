@@ -3,6 +3,9 @@ ALTER TABLE connections ADD COLUMN scopes TEXT;
 ALTER TABLE connections ADD COLUMN expires_at BIGINT;
 ALTER TABLE connections ADD COLUMN account_digest TEXT;
 
+-- Whether another connection of this server stands on the same grant is asked across orgs.
+CREATE INDEX connections_by_account ON connections (account_digest) WHERE account_digest IS NOT NULL;
+
 CREATE TABLE sealed_records (
     org TEXT NOT NULL,
     record TEXT NOT NULL,

@@ -29,6 +29,7 @@ mod sweep;
 
 use std::sync::Arc;
 
+use aws_lc_rs::hmac;
 use zeroize::Zeroizing;
 
 pub use changes::{Added, Kept, LINK_MS, Removal, is_id, unknown};
@@ -41,6 +42,7 @@ pub use source::{Found, Source};
 
 use crate::clock::SharedClock;
 use crate::config::Settings;
+use crate::digest::hex;
 use crate::egress;
 use crate::ids::Ids;
 use crate::ledger::Ledger;
@@ -137,6 +139,13 @@ impl Connections {
     /// The one address a provider sends people back to (`connections.md` 9.3).
     pub fn redirect(&self) -> String {
         format!("{}/connect/return", self.public_address)
+    }
+
+    /// HMAC-SHA-256 of a text (RFC 2104), in hexadecimal, under a key of the secrets store for this purpose: it tells whether
+    /// two texts are the same, and nothing to whoever has the database alone.
+    fn keyed_digest(&self, purpose: &str, text: &str) -> crate::error::Result<String> {
+        let key = self.secrets.derive(purpose)?;
+        Ok(hex(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_slice()), text.as_bytes())))
     }
 
     /// The operator's settings.

@@ -8,7 +8,7 @@ use super::refresh::kind_of;
 use super::{Connections, Placed};
 use crate::config::CredentialKind;
 use crate::egress::Provenance;
-use crate::secrets::Trouble;
+use crate::secrets::{Fields, Trouble};
 
 /// The field of the secrets store that holds a given value.
 pub(super) const VALUE: &str = "value";
@@ -75,14 +75,17 @@ impl Connections {
         Ok(Some(Placed { version: record.credential_version, ..placed }))
     }
 
+    /// What the store keeps of the credential in use.
+    pub(super) async fn fields_of(&self, record: &Record) -> Result<Fields, Fault> {
+        let fields = self.secrets.get(&record.org, &record.id, record.credential_version).await;
+        fields.map_err(|trouble| match trouble {
+            Trouble::Gone | Trouble::Unreadable => Fault::new(Because::Broken, "secret_missing"),
+            Trouble::Unavailable => Fault::new(Because::Unavailable, "store"),
+        })
+    }
+
     async fn given(&self, record: &Record) -> Result<Zeroizing<String>, Fault> {
-        let mut fields = self.secrets.get(&record.org, &record.id, record.credential_version).await.map_err(
-            |trouble| match trouble {
-                Trouble::Gone | Trouble::Unreadable => Fault::new(Because::Broken, "secret_missing"),
-                Trouble::Unavailable => Fault::new(Because::Unavailable, "store"),
-            },
-        )?;
-        fields.remove(VALUE).ok_or(Fault::new(Because::Broken, "secret_missing"))
+        self.fields_of(record).await?.remove(VALUE).ok_or(Fault::new(Because::Broken, "secret_missing"))
     }
 
     /// The operator's rules of today, also for connections of yesterday.

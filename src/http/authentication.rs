@@ -237,8 +237,9 @@ pub(super) async fn opening(app: &App, headers: &HeaderMap, link: &str, sender: 
     person_at(app, headers, (link, org), sender).await
 }
 
-/// The person whose browser comes back from a provider, in the org of their trip, where that is known, as at a link. Their page cannot know the link, so a command carries the token of the session itself or of the link
-/// (`connections.md` 9.3 names none for `finish`).
+/// The person whose browser comes back from a provider, in the org of their trip, where that is known, as at a link. Their
+/// page cannot know the link, so a command carries the token of the session itself or of the link (`connections.md` 9.3
+/// names none for `finish`).
 pub(super) async fn coming_back(
     app: &App,
     headers: &HeaderMap,

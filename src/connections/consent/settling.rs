@@ -1,6 +1,5 @@
 //! The end of a trip: its tokens stand, or it brought nothing and they are given back.
 
-use aws_lc_rs::hmac;
 use serde_json::json;
 
 use super::super::catalogue::RevokeEnds;
@@ -8,7 +7,6 @@ use super::super::changes::event;
 use super::super::oauth::{self, Tokens};
 use super::super::{Connections, Scopes, links};
 use super::{Arrival, Attempt, Failed, attempts};
-use crate::digest::hex;
 use crate::error::Result;
 use crate::ledger::{Actor, Changed};
 
@@ -58,14 +56,11 @@ impl Connections {
         }
     }
 
-    /// What tells an account of a provider from others, and nothing else: HMAC-SHA-256 of its stable id.
+    /// What tells an account of a provider from others, and nothing else: a keyed digest of its stable id.
     ///
     /// # Errors
     /// None in practice; when the key cannot be derived.
     pub fn account_digest(&self, provider: &str, id: &str) -> Result<String> {
-        let key = self.secrets.derive("account")?;
-        let tag =
-            hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_slice()), format!("{provider}\n{id}").as_bytes());
-        Ok(hex(tag))
+        self.keyed_digest("account", &format!("{provider}\n{id}"))
     }
 }

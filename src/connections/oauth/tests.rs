@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::answer;
 use super::request::written;
-use super::{Authentication, Client, Endpoint, Grant, Refusal, Tokens};
+use super::{Authentication, Client, Endpoint, Grant, Refusal, Signer, SigningAlgorithm, Tokens};
 use crate::connections::catalogue::{AnswerForm, RequestBody, TokenAnswer};
 use crate::egress::Provenance;
 
@@ -149,6 +149,61 @@ fn no_text_of_a_provider_s_choosing_is_kept() {
     for (status, is_answer) in [(400, true), (401, true), (408, false), (425, false), (429, false), (500, false)] {
         assert_eq!(read(status, None, b"", &rules, NOW_MS).err().unwrap().is_answer, is_answer, "{status}");
     }
+}
+
+/// RFC 7523, section 3: who asks, for whom, for how long, and once.
+#[test]
+fn a_client_is_proved_by_what_its_own_key_signs() {
+    use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+    use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair};
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+    let ids = crate::ids::Ids::new(std::sync::Arc::new(crate::ids::SystemEntropy));
+    let pem = |der: &[u8]| {
+        let body = STANDARD.encode(der);
+        let lines: Vec<&str> = body.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"))
+    };
+    let of_curve = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
+    let of_edwards = Ed25519KeyPair::generate().unwrap();
+    let of_primes = aws_lc_rs::rsa::KeyPair::generate(aws_lc_rs::rsa::KeySize::Rsa2048).unwrap();
+    let curve = pem(of_curve.to_pkcs8v1().unwrap().as_ref());
+    let edwards = pem(of_edwards.to_pkcs8v1().unwrap().as_ref());
+    let primes = pem(AsDer::<Pkcs8V1Der<'_>>::as_der(&of_primes).unwrap().as_ref());
+    for (algorithm, own) in [
+        (SigningAlgorithm::ES256, &curve),
+        (SigningAlgorithm::EdDSA, &edwards),
+        (SigningAlgorithm::RS256, &primes),
+        (SigningAlgorithm::PS256, &primes),
+    ] {
+        for other in [&curve, &edwards, &primes] {
+            assert_eq!(Signer::of(other, algorithm, &ids).is_some(), other == own, "{algorithm:?}");
+        }
+        let signer = Signer::of(own, algorithm, &ids).unwrap();
+        let endpoint = endpoint(Authentication::PrivateKeyJwt(Box::new(signer)), RequestBody::Form);
+        let refresh = Grant::Refresh { refresh_token: "r" };
+        let sent = || {
+            let (headers, body) = written(&endpoint, refresh, NOW_MS);
+            assert!(!headers.contains_key("authorization"));
+            url::form_urlencoded::parse(&body).into_owned().collect::<BTreeMap<String, String>>()
+        };
+        let (first, second) = (sent(), sent());
+        assert_eq!(first["client_assertion_type"], "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+        let claims = |sent: &BTreeMap<String, String>| -> serde_json::Value {
+            let part = sent["client_assertion"].split('.').nth(1).unwrap();
+            serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+        };
+        let (one, two) = (claims(&first), claims(&second));
+        assert_eq!(
+            (&one["iss"], &one["sub"], &one["aud"]),
+            (&"a client".into(), &"a client".into(), &endpoint.url.as_str().into())
+        );
+        assert_eq!(one["exp"].as_i64().unwrap() - one["iat"].as_i64().unwrap(), 60);
+        assert_ne!(one["jti"], two["jti"], "each is good for once");
+        let kept = Client::of_text(&endpoint.client.text(), &ids).unwrap();
+        assert_eq!(kept.text(), endpoint.client.text());
+    }
+    assert!(Signer::of("not a key", SigningAlgorithm::ES256, &ids).is_none());
 }
 
 proptest! {

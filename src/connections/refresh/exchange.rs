@@ -13,7 +13,6 @@ use crate::connections::record::{Record, Status};
 use crate::connections::source::Source;
 use crate::connections::standing::Fault;
 use crate::connections::{Because, Connections, Kind, notice};
-use crate::digest::sha256_hex;
 use crate::error::Result;
 use crate::ledger::{Actor, Changed, Event};
 
@@ -27,11 +26,6 @@ impl Prepared {
     /// The host of the issuer.
     pub(super) fn host(&self) -> &str {
         self.source.endpoint.url.host_str().unwrap_or_default()
-    }
-
-    /// SHA-256 over the client, so that a changed one is told from the one that was refused.
-    pub(super) fn client_digest(&self) -> String {
-        sha256_hex(self.source.endpoint.client.text().as_str())
     }
 }
 
@@ -77,7 +71,7 @@ impl Connections {
     /// Takes the claim, committed before anything is sent; `None` where the connection moved on. A claim that a dead server
     /// left is told once.
     pub(super) async fn claim(&self, record: &Record, prepared: &Prepared, forced: bool) -> Result<Option<Claim>> {
-        let wanted = self.wanted(record, prepared, forced);
+        let wanted = self.wanted(record, prepared, forced)?;
         let now = self.database_clock.now_ms().await?;
         let (org, id) = (record.org.clone(), record.id.clone());
         self.ledger

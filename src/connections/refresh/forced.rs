@@ -1,8 +1,6 @@
 //! What a server's 401 means for tokens: they are renewed once, whatever their time says (`connections.md` 10.2).
 
-use std::time::Duration;
-
-use super::row;
+use super::{WAIT, row};
 use crate::config::CredentialKind;
 use crate::connections::changes::one;
 use crate::connections::record::{Because, Record, Status};
@@ -10,9 +8,6 @@ use crate::connections::standing::Fault;
 use crate::connections::{Connections, Placed, notice};
 use crate::error::Result;
 use crate::ledger::Changed;
-
-/// How long a call waits for tokens after a refusal.
-const WAIT: Duration = Duration::from_secs(40);
 
 impl Connections {
     /// The server refused `version` of a connection's tokens: others to send the call again with, once, where there are

@@ -31,7 +31,6 @@ use super::{Connections, Kind};
 use crate::config::CredentialKind;
 use crate::ids::Ids;
 use crate::on_pool;
-use crate::secrets::Trouble;
 use crate::store::Connection;
 use exchange::Prepared;
 use renewal::{Claim, FAILING, NEEDS_RECONNECT, Renewal, Wanted};
@@ -138,12 +137,7 @@ impl Connections {
         if let Some(renewal) = record.renewal.as_ref().filter(|renewal| renewal.state == NEEDS_RECONNECT) {
             return Err(Fault::new(Because::Broken, known(renewal.cause.as_deref())));
         }
-        let fields = self.secrets.get(&record.org, &record.id, record.credential_version).await;
-        let fields = fields.map_err(|trouble| match trouble {
-            Trouble::Gone | Trouble::Unreadable => Fault::new(Because::Broken, "secret_missing"),
-            Trouble::Unavailable => Fault::new(Because::Unavailable, "store"),
-        })?;
-        Tokens::of(fields).ok_or(Fault::new(Because::Broken, "not_tokens"))
+        Tokens::of(self.fields_of(record).await?).ok_or(Fault::new(Because::Broken, "not_tokens"))
     }
 
     /// How the renewals of tokens begin that are about to be a connection's; `None` for tokens that are not renewed.
@@ -186,7 +180,8 @@ impl Connections {
     pub(super) fn begin_renewal(&self, record: &Record, forced: bool) -> watch::Receiver<bool> {
         let key = (record.org.clone(), record.id.clone());
         let mut under_way = self.renewals.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = under_way.get(&key) {
+        // One whose sender is gone ended without a word: nobody waits for it.
+        if let Some(found) = under_way.get(&key).filter(|found| found.has_changed().is_ok()) {
             return found.clone();
         }
         let (over, receiver) = watch::channel(false);
@@ -210,15 +205,17 @@ impl Connections {
                 return;
             }
         };
-        let place = self.renewals.place(prepared.host());
-        let Ok(_place) = place.acquire().await else { return };
+        let places = self.renewals.place(prepared.host());
         let began = Instant::now();
         while began.elapsed() < WAIT && !self.lifecycle.is_stopping() {
+            let Ok(place) = places.acquire().await else { return };
             match self.claim(record, &prepared, forced).await {
                 Ok(Some(Claim::Won { epoch, unclear, .. })) => {
                     return self.renew_with(record, prepared, epoch, unclear).await;
                 }
                 Ok(Some(Claim::Held)) => {
+                    // Whoever waits for another server asks nobody.
+                    drop(place);
                     if !self.is_free_again(record, began).await {
                         return;
                     }
@@ -255,13 +252,13 @@ impl Connections {
     }
 
     /// What would be claimed for.
-    fn wanted(&self, record: &Record, prepared: &Prepared, forced: bool) -> Wanted {
-        Wanted {
+    fn wanted(&self, record: &Record, prepared: &Prepared, forced: bool) -> crate::error::Result<Wanted> {
+        Ok(Wanted {
             owner: self.renewals.owner.clone(),
             version: record.credential_version,
             forced,
-            client_digest: prepared.client_digest(),
-        }
+            client_digest: self.keyed_digest("client", &prepared.source.endpoint.client.text())?,
+        })
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Renewal {
     pub(super) lapses_at: Option<i64>,
     /// When a call last used the tokens, within an hour.
     pub(super) used_at: i64,
-    /// SHA-256 of the client that was last tried, so that a changed one is.
+    /// A keyed digest of the client that was last tried, so that a changed one is.
     pub(super) client_digest: Option<String>,
     /// The version a refusal of the server last made renew.
     pub(super) forced_version: Option<i64>,

@@ -9,7 +9,7 @@ use thirtyfour::prelude::*;
 use crate::support::app::TestApp;
 use crate::support::browser::{Browser, Scheme, Screen};
 use crate::support::eventually;
-use crate::support::keyboard::{enters, goes_to, types};
+use crate::support::keyboard::{chooses, enters, goes_to, goes_to_field, types};
 use crate::support::signing_in::SignsIn;
 use crate::support::visitor::{PASSWORD, Visitor};
 
@@ -76,10 +76,10 @@ async fn every_official_client_signs_a_person_in() {
         assert!(visiting.address.starts_with(&server.origin()), "{client:?}: {}", visiting.address);
         browser.visit(&visiting.address).await;
         types_password_at_the_keyboard(&browser, "ada@acme.test").await;
-        browser.driver().find(By::Css("input[value=acme]")).await.unwrap().send_keys(" ").await.unwrap();
+        chooses(&browser, "org", "acme").await;
         for right in ["org:write", "playbook:write"] {
-            let offered = browser.driver().find(By::Css(format!("input[value='{right}']"))).await.unwrap();
-            offered.send_keys(" ").await.unwrap();
+            goes_to_field(&browser, &format!("input[value='{right}']")).await;
+            types(&browser, " ").await;
         }
         goes_to(&browser, "Allow").await;
         enters(&browser).await;
